@@ -1,0 +1,340 @@
+"""One kernel: its own keys with those of ``[defaults]``, checked against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from teenybuild.diagnostics import Diagnostic, did_you_mean
+from teenybuild.dtypes import BY_NAME
+from teenybuild.manifest import grid
+from teenybuild.manifest.checks import ptx_too_old
+from teenybuild.manifest.draft import Draft
+from teenybuild.manifest.locate import KeyPath
+from teenybuild.manifest.model import NO_CONFIG, Build, Kernel, Origin
+from teenybuild.manifest.report import Report
+from teenybuild.manifest.schema import OPTIONS
+from teenybuild.manifest.shapes import quoted
+from teenybuild.manifest.typespec import Variable, substitute
+from teenybuild.types import Absent, Assume, Pointer, Scalar, Type, TypeSyntaxError, Value, canonical
+
+T = TypeVar("T")
+
+#: The keys that declare names.
+_DECLARING = ("args", "dtypes", "const", "configs")
+
+#: More specialisations than this are a slip, not a wish; they are refused before any is made.
+MOST = 1_000_000
+
+
+def build_kernel(
+    name: str, own: Draft, defaults: Draft, build: Build, origin: Origin, report: Report
+) -> Kernel:
+    """The kernel that ``own`` and ``defaults`` describe. What does not fit together goes to ``report``."""
+    kernel = _merge(name, own, defaults, build, origin)
+    return _Checks(kernel, build, report).run()
+
+
+def _merge(name: str, own: Draft, defaults: Draft, build: Build, origin: Origin) -> Kernel:
+    inherited: set[KeyPath] = set()
+
+    def table(
+        key: str, mine: Mapping[str, T], theirs: Mapping[str, T], drop: Iterable[str] = ()
+    ) -> dict[str, T]:
+        """Inherited keys, then the kernel's own; a key that was wrong in the kernel is not looked up in [defaults]."""
+        gone = {*mine, *drop, *(path[1] for path in own.broken if len(path) > 1 and path[0] == key)}
+        kept = {name: value for name, value in theirs.items() if name not in gone}
+        inherited.update((key, name) for name in kept)
+        return kept | dict(mine)
+
+    def whole(key: str, mine: T, theirs: T) -> T:
+        if key in own.said or (key,) in own.broken or key not in defaults.said:
+            return mine
+        inherited.add((key,))
+        return theirs
+
+    used = {spec.name for spec in own.args.values() if isinstance(spec, Variable)}
+    configs = own.configs or (NO_CONFIG,)
+    # Where args could not be read, nothing is known to be unused.
+    unknown = () if ("args",) in own.broken else [name for name in defaults.assume if name not in own.args]
+    assume = table("assume", own.assume, defaults.assume, unknown)
+    autos = {*own.autos, *(auto for auto in defaults.autos if auto not in own.assume)}
+    return Kernel(
+        name=name,
+        source=own.source,
+        function=own.function or name,
+        args=own.args,
+        dtypes=table("dtypes", own.dtypes, defaults.dtypes, [n for n in defaults.dtypes if n not in used]),
+        const=table("const", own.const, defaults.const, (*own.args, *configs[0].consts)),
+        configs=configs,
+        options=table("options", own.options, defaults.options),
+        grid=own.grid,
+        # A multiple of 1 is no assumption; it is how a kernel takes one of [defaults] back.
+        assume={n: a for n, a in assume.items() if (a.kind, a.value) != ("div", 1)},
+        autos=tuple(n for n in assume if n in autos),
+        exclude=whole("exclude", own.exclude, defaults.exclude),
+        outputs=whole("outputs", own.outputs, defaults.outputs),
+        mutates=whole("mutates", own.mutates, defaults.mutates),
+        targets=whole("targets", own.targets, defaults.targets) or build.targets,
+        globals=table("globals", own.globals, defaults.globals),
+        origin=Origin(origin.file, origin.base, origin.main, frozenset(inherited)),
+        broken=frozenset(own.broken | defaults.broken),
+    )
+
+
+class _Checks:
+    """Each method checks one key against the others."""
+
+    def __init__(self, kernel: Kernel, build: Build, report: Report) -> None:
+        self.kernel = kernel
+        self.build = build
+        self.report = report
+        self.broken: set[KeyPath] = set(kernel.broken)
+
+    def run(self) -> Kernel:
+        types = self.types()
+        self.dtypes()
+        self.consts()
+        self.assume(types)
+        self.grid(types)
+        self.pointers("outputs", self.kernel.outputs, types)
+        self.pointers("mutates", self.kernel.mutates, types)
+        self.either_output_or_mutated()
+        self.exclude()
+        self.targets()
+        self.count()
+        return replace(self.kernel, broken=frozenset(self.broken))
+
+    def wrong(self, message: str, path: KeyPath, hint: str | None = None, *, key: bool = False) -> None:
+        """Report something wrong at ``path``; where that is in ``[defaults]``, the message names the kernel."""
+        if self.kernel.origin.is_inherited(path):
+            message = f"{message} (kernel {self.kernel.name})"
+        self.report.add(message, self.kernel.span(*path, part="key" if key else "value"), hint=hint)
+        self.broken.add(path[:2] if len(path) > 1 and isinstance(path[1], str) else path[:1])
+
+    def unknown(
+        self, what: str, path: KeyPath, message: str, known: Iterable[str], *, key: bool = False
+    ) -> None:
+        """Report a name that stands for nothing, unless what would have declared it was wrong, and reported."""
+        if any(self.kernel.is_broken(table, what) for table in _DECLARING):
+            self.broken.add(path[:1])
+            return
+        known = [*known, *(str(path[1]) for path in self.broken if len(path) > 1 and path[0] in _DECLARING)]
+        listed = f"known here: {', '.join(known)}" if known else None
+        self.wrong(message, path, did_you_mean(what, known) or listed, key=key)
+
+    def types(self) -> dict[str, tuple[Type, ...]]:
+        """The types that each argument can have."""
+        found: dict[str, tuple[Type, ...]] = {}
+        for name, spec in self.kernel.args.items():
+            if not isinstance(spec, Variable):
+                found[name] = (spec,)
+            elif spec.name not in self.kernel.dtypes:
+                self.undeclared(name, spec)
+            else:
+                try:
+                    choices = self.kernel.dtypes[spec.name]
+                    found[name] = tuple(substitute(spec, {spec.name: choice}) for choice in choices)
+                except TypeSyntaxError as problem:
+                    self.wrong(
+                        problem.message, ("args", name), f'write "{spec.name}": it stands for the pointer'
+                    )
+        return found
+
+    def undeclared(self, name: str, spec: Variable) -> None:
+        self.broken.add(("args", name))
+        if self.kernel.is_broken("dtypes", spec.name):
+            return
+        start = 1 if spec.pointer else 0
+        span = self.kernel.origin.span_inside(("args", name), start, start + len(spec.name))
+        if spec.name.lower() in BY_NAME:
+            message, hint = f'"{spec.name}" is not a dtype', f"did you mean {spec.name.lower()}?"
+        else:
+            message = f"{spec.name} is not declared in dtypes"
+            declare = f'declare it: dtypes = {{ {spec.name} = ["f32"] }}'
+            hint = did_you_mean(spec.name, self.kernel.dtypes) or declare
+        self.report.add(message, span, hint=hint)
+
+    def dtypes(self) -> None:
+        used = {spec.name for spec in self.kernel.args.values() if isinstance(spec, Variable)}
+        if any(path[:1] == ("args",) for path in self.broken):
+            return
+        for name in self.kernel.dtypes:
+            if name not in used:
+                message = f"no argument uses the dtype variable {name}"
+                self.wrong(message, ("dtypes", name), f'args = {{ x_ptr = "*{name}" }} uses it', key=True)
+
+    def consts(self) -> None:
+        kernel = self.kernel
+        places: dict[str, KeyPath] = {name: ("const", name) for name in kernel.const}
+        for name in kernel.config_consts:
+            if name in places:
+                message = f"{name} is in const and in configs; it can be in one of them"
+                self.wrong(message, places[name], "configs gives it a value in each set", key=True)
+            places.setdefault(name, ("configs", 0, name))
+        for name, path in places.items():
+            if name in kernel.args:
+                message = f"{name} is in args and in {path[0]}: a parameter is an argument or a const"
+                self.wrong(
+                    message, path, "arguments are passed at launch, consts are fixed at build time", key=True
+                )
+            if name in kernel.dtypes:
+                self.wrong(f"{name} is a const and a dtype variable", path, "rename the variable", key=True)
+
+    def assume(self, types: Mapping[str, tuple[Type, ...]]) -> None:
+        for name, assume in self.kernel.assume.items():
+            path = ("assume", name)
+            if name in self.kernel.consts:
+                message = f"{name} is a const, and assume is for arguments"
+                self.wrong(message, path, "the compiler knows the value of a const", key=True)
+            elif name not in self.kernel.args:
+                self.unknown(
+                    name, path, f"assume names {name}, which is not in args", self.kernel.args, key=True
+                )
+            elif name in types:
+                self.assumable(assume, types[name], path)
+
+    def assumable(self, assume: Assume, types: Iterable[Type], path: KeyPath) -> None:
+        """A pointer has an address to divide; only an integer can be 1."""
+        for type in types:
+            pointer = isinstance(type, Pointer) and assume.kind == "div"
+            if not (_is_integer(type) or pointer or isinstance(type, Absent)):
+                only = "pointers and integers" if assume.kind == "div" else "integers"
+                self.wrong(f"{assume.kind} is for {only}, and {path[1]} is {type}", path, key=True)
+                return
+
+    def grid(self, types: Mapping[str, tuple[Type, ...]]) -> None:
+        for index, expr in enumerate(self.kernel.grid):
+            for node in grid.name_nodes(expr):
+                problem = self.not_a_number(node.name, types)
+                if problem is None:
+                    continue
+                self.broken.add(("grid",))
+                if problem:
+                    span = self.kernel.origin.span_inside(("grid", index), node.start, node.end)
+                    self.report.add(problem, span, hint=self.grid_hint(node.name))
+
+    def not_a_number(self, name: str, types: Mapping[str, tuple[Type, ...]]) -> str | None:
+        """Why ``name`` is not an integer the grid can use; empty where something reported before is the reason."""
+        kernel = self.kernel
+        if name in kernel.consts:
+            configs = tuple(config.consts[name] for config in kernel.configs if name in config.consts)
+            values = kernel.const.get(name, configs)
+            bad = [v for v in values if isinstance(v, bool) or not isinstance(v, int)]
+            return f"the grid needs integers, and {name} can be {canonical(bad[0])}" if bad else None
+        if name in types:
+            wrong = [type for type in types[name] if not _is_integer(type)]
+            return f"the grid needs integers, and {name} is {_kind(wrong[0])}" if wrong else None
+        if name in kernel.dtypes:
+            return f"the grid needs integers, and {name} is a dtype variable"
+        reported = any(kernel.is_broken(table, name) for table in ("args", "const", "configs"))
+        if reported or ("args", name) in self.broken:
+            return ""
+        return f"the grid names {name}, which is neither in args nor a const"
+
+    def grid_hint(self, name: str) -> str | None:
+        known = [*self.kernel.args, *self.kernel.consts]
+        if name in known or name in self.kernel.dtypes:
+            return None
+        if name in grid.FUNCTIONS:
+            return f"a function is called: {grid.FUNCTIONS[name].shape}"
+        return did_you_mean(name, known) or (f"known here: {', '.join(known)}" if known else None)
+
+    def pointers(self, key: str, names: tuple[str, ...], types: Mapping[str, tuple[Type, ...]]) -> None:
+        for index, name in enumerate(names):
+            path = (key, index)
+            if name == "":  # was wrong by itself
+                continue
+            if name not in self.kernel.args:
+                pointers = [
+                    n for n in self.kernel.args if any(isinstance(t, Pointer) for t in types.get(n, ()))
+                ]
+                self.unknown(name, path, f"{key} names {name}, which is not in args", pointers)
+                continue
+            bad = [t for t in types.get(name, ()) if isinstance(t, Scalar)]
+            if bad:
+                self.wrong(f"{key} are pointers, and {name} is {_kind(bad[0])}", path)
+
+    def either_output_or_mutated(self) -> None:
+        for index, name in enumerate(self.kernel.mutates):
+            if name and name in self.kernel.outputs:
+                hint = "outputs are only written; what is also read is in mutates alone"
+                self.wrong(f"{name} is in outputs and in mutates", ("mutates", index), hint)
+
+    def exclude(self) -> None:
+        # What [defaults] excludes need not be something this kernel has.
+        if self.kernel.origin.is_inherited(("exclude",)):
+            return
+        for index, entry in enumerate(self.kernel.exclude):
+            for name, value in entry.items():
+                self.excluded(name, value, ("exclude", index, name))
+
+    def excluded(self, name: str, value: Value, path: KeyPath) -> None:
+        kernel = self.kernel
+        known = [*kernel.dtypes, *kernel.consts, *OPTIONS.names()]
+        if name not in known:
+            self.unknown(name, path, f"exclude names {name}, which does not vary here", known, key=True)
+            return
+        if name in kernel.dtypes:
+            choices = [quoted(str(type)) for type in kernel.dtypes[name]]
+            given = quoted(value) if isinstance(value, str) else canonical(value)
+        elif name in kernel.consts:
+            configs = (config.consts[name] for config in kernel.configs if name in config.consts)
+            choices = [canonical(v) for v in kernel.const.get(name, tuple(configs))]
+            given = canonical(value)
+        else:
+            return
+        if given not in choices:
+            hint = did_you_mean(given, choices) or f"its values are {', '.join(dict.fromkeys(choices))}"
+            self.wrong(f"exclude matches nothing: {name} is never {given}", path, hint)
+
+    def targets(self) -> None:
+        """Against the PTX version that holds for all targets; ``[build]`` has checked its own."""
+        if self.kernel.targets is self.build.targets or self.build.ptx_any is None:
+            return
+        for index, target in enumerate(self.kernel.targets):
+            if target.name in self.build.ptx:
+                continue
+            problem = ptx_too_old(self.build.ptx_any, target)
+            if problem is not None:
+                span = self.kernel.span("targets", index, part="value")
+                self.report.add(problem.message, span, hint=problem.hint)
+
+    def count(self) -> None:
+        # Consts of [defaults] that the function does not have are dropped later, so they are not counted yet.
+        origin = self.kernel.origin
+        own = {
+            name: values
+            for name, values in self.kernel.const.items()
+            if not origin.is_inherited(("const", name))
+        }
+        problem = count_problem(replace(self.kernel, const=own))
+        if problem is not None:
+            self.report.take([problem])
+            self.broken.add(())
+
+
+def count_problem(kernel: Kernel) -> Diagnostic | None:
+    """What is wrong with a kernel of more specialisations than anyone can want, or None."""
+    if kernel.count <= MOST:
+        return None
+    message = f"kernel {kernel.name} has {kernel.count:,} specialisations, counted before exclude; at most {MOST:,} are read"
+    return Diagnostic(message, kernel.span(), hint="values that go together multiply less in configs")
+
+
+def _is_integer(type: Type) -> bool:
+    """An integer one can calculate with: a bool is none."""
+    return isinstance(type, Scalar) and type.dtype.is_int and not type.dtype.is_bool
+
+
+def _kind(type: Type) -> str:
+    """A type in words: ``a float (f32)``."""
+    match type:
+        case Pointer():
+            return f"a pointer ({type})"
+        case Absent():
+            return "none"
+        case Scalar(dtype=dtype):
+            word = "a boolean" if dtype.is_bool else "an integer" if dtype.is_int else "a float"
+            return f"{word} ({type})"
