@@ -1,0 +1,53 @@
+"""Where the front end puts operations: the current block, and the place in the source they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from teenybuild.compiler.frontend.source import Location
+from teenybuild.compiler.frontend.values import Tensor, ir_element
+from teenybuild.compiler.ir.constant import constant
+from teenybuild.compiler.ir.core import Block, Op, Value
+from teenybuild.compiler.ir.types import Element
+from teenybuild.diagnostics import UserError
+from teenybuild.dtypes import DType
+
+
+class Builder:
+    """Appends operations to the innermost open block."""
+
+    def __init__(self, location: Location) -> None:
+        self.location = location
+        self.block = Block()
+
+    def add(self, op: Op) -> Op:
+        """Appends ``op``, stamped with the current place."""
+        op.location = self.location  # type: ignore[misc]  # shadows the class default on this instance
+        self.block.ops.append(op)
+        return op
+
+    def value(self, op: Op) -> Value:
+        """Appends ``op`` and gives its one result."""
+        return self.add(op).results[0]
+
+    def tensor(self, op: Op, dtype: Element) -> Tensor:
+        """Appends ``op`` and gives its one result, as a value of the language."""
+        return Tensor(self.add(op).results[0], dtype)
+
+    def number(self, value: int | float, dtype: DType) -> Tensor:
+        """A scalar constant."""
+        return self.tensor(constant(value, ir_element(dtype)), dtype)
+
+    @contextmanager
+    def into(self, block: Block) -> Iterator[Block]:
+        """Appends to ``block`` for a while."""
+        outer, self.block = self.block, block
+        try:
+            yield block
+        finally:
+            self.block = outer
+
+    def error(self, message: str, hint: str | None = None) -> UserError:
+        """A user's mistake at the current place."""
+        return self.location.error(message, hint)

@@ -1,0 +1,67 @@
+"""Operators on values known at compile time: Python's own meaning."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+
+BINARY: dict[type[ast.operator], tuple[str, Callable[[object, object], object]]] = {
+    ast.Add: ("+", operator.add),
+    ast.Sub: ("-", operator.sub),
+    ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv),
+    ast.FloorDiv: ("//", operator.floordiv),
+    ast.Mod: ("%", operator.mod),
+    ast.BitAnd: ("&", operator.and_),
+    ast.BitOr: ("|", operator.or_),
+    ast.BitXor: ("^", operator.xor),
+    ast.LShift: ("<<", operator.lshift),
+    ast.RShift: (">>", operator.rshift),
+    ast.Pow: ("**", operator.pow),
+    ast.MatMult: ("@", operator.matmul),
+}
+
+COMPARE: dict[type[ast.cmpop], tuple[str, Callable[[object, object], object]]] = {
+    ast.Eq: ("==", operator.eq),
+    ast.NotEq: ("!=", operator.ne),
+    ast.Lt: ("<", operator.lt),
+    ast.LtE: ("<=", operator.le),
+    ast.Gt: (">", operator.gt),
+    ast.GtE: (">=", operator.ge),
+    ast.Is: ("is", operator.is_),
+    ast.IsNot: ("is not", operator.is_not),
+    ast.In: ("in", lambda a, b: operator.contains(b, a)),  # type: ignore[arg-type]  # a TypeError is reported
+    ast.NotIn: ("not in", lambda a, b: not operator.contains(b, a)),  # type: ignore[arg-type]
+}
+
+UNARY: dict[type[ast.unaryop], tuple[str, Callable[[object], object]]] = {
+    ast.USub: ("-", operator.neg),
+    ast.UAdd: ("+", operator.pos),
+    ast.Invert: ("~", operator.invert),
+    ast.Not: ("not", operator.not_),
+}
+
+#: No compile-time number of a kernel is larger; ``1 << 10**9`` must not take the machine's memory.
+_MOST_BITS = 4096
+
+
+def too_large(op: type[ast.operator], a: object, b: object) -> bool:
+    """Whether ``a op b`` would be an integer past any use."""
+    if not isinstance(a, int) or not isinstance(b, int):
+        return isinstance(a, str | tuple) or isinstance(b, str | tuple) if op is ast.Mult else False
+    if op is ast.LShift:
+        return b > _MOST_BITS
+    if op is ast.Pow:
+        return abs(a) > 1 and b * max(a.bit_length(), 1) > _MOST_BITS
+    return op is ast.Mult and a.bit_length() + b.bit_length() > _MOST_BITS
+
+
+def cdiv(a: int, b: int) -> int:
+    """``a / b`` rounded up."""
+    return -(-a // b)
+
+
+def next_power_of_2(n: int) -> int:
+    """The smallest power of two that is at least ``n``; 1 for numbers below 1."""
+    return 1 << max(n - 1, 0).bit_length()

@@ -1,0 +1,463 @@
+"""Expressions: a node of a kernel's source, evaluated to a value of the language.
+
+The same code evaluates module-level constants, where no run-time value can appear.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from teenybuild.compiler.frontend import builtins, constants
+from teenybuild.compiler.frontend.builder import Builder
+from teenybuild.compiler.frontend.modules import Module, namespace_member
+from teenybuild.compiler.frontend.semantics import Operand, Semantics
+from teenybuild.compiler.frontend.source import Location
+from teenybuild.compiler.frontend.values import (
+    POISON,
+    Builtin,
+    Function,
+    HostObject,
+    Method,
+    Namespace,
+    Poison,
+    Range,
+    Tensor,
+    Undefined,
+    describe,
+)
+from teenybuild.compiler.ir.types import Pointer
+from teenybuild.diagnostics import UserError, did_you_mean
+from teenybuild.dtypes import DType
+
+
+class Poisoned(Exception):
+    """A value that a reported error left undefined is used: nothing more to say about it."""
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """One function being read: its module, its local names, and the call that led to it."""
+
+    module: Module
+    name: str
+    caller: Location | None = None
+    locals: dict[str, object] = field(default_factory=dict[str, object])
+    constexpr: set[str] = field(default_factory=set[str])
+
+
+_TENSOR_BINARY: dict[type[ast.operator], Callable[[Semantics, Operand, Operand], Tensor]] = {
+    ast.Add: Semantics.add,
+    ast.Sub: Semantics.sub,
+    ast.Mult: Semantics.mul,
+    ast.Div: Semantics.truediv,
+    ast.FloorDiv: Semantics.floordiv,
+    ast.Mod: Semantics.mod,
+    ast.BitAnd: Semantics.bit_and,
+    ast.BitOr: Semantics.bit_or,
+    ast.BitXor: Semantics.bit_xor,
+    ast.LShift: Semantics.shift_left,
+    ast.RShift: Semantics.shift_right,
+}
+
+
+class Expressions:
+    """Evaluates expressions in a frame, building what must happen at run time."""
+
+    def __init__(self, frame: Frame, node: ast.AST) -> None:
+        self.frame = frame
+        self.builder = Builder(Location(frame.module.source, node, frame.caller, frame.name))
+        self.semantics = Semantics(self.builder)
+
+    def at(self, node: ast.AST) -> None:
+        """From here on, operations and errors belong to ``node``."""
+        frame = self.frame
+        self.builder.location = Location(frame.module.source, node, frame.caller, frame.name)
+
+    def error(self, node: ast.AST, message: str, hint: str | None = None) -> UserError:
+        """A user's mistake at ``node``."""
+        self.at(node)
+        return self.builder.error(message, hint)
+
+    def evaluate(self, node: ast.expr) -> object:
+        """The value of an expression. Raises :class:`UserError`, or :class:`Poisoned` after an earlier one."""
+        method = _VISITORS.get(type(node))
+        if method is None:
+            raise self.error(node, f"{_name_of(node)} is not part of the language")
+        value = method(self, node)
+        if isinstance(value, Poison):
+            raise Poisoned
+        return value
+
+    # Names ----------------------------------------------------------------------------------------------------
+
+    def _name(self, node: ast.Name) -> object:
+        found = self.lookup(node.id)
+        if found is None and node.id not in self.frame.locals:
+            return self._unknown(node)
+        if isinstance(found, Undefined):
+            raise self.error(node, f"{node.id} has no value here: {found.why}")
+        return self._settle(node, found)
+
+    def lookup(self, name: str) -> object:
+        """What a name means here: local, then module level, then Python's own; None where nothing defines it."""
+        if name in self.frame.locals:
+            return self.frame.locals[name]
+        module = self.frame.module
+        if name in module.library.overrides:
+            return module.library.overrides[name]
+        if module.defines(name):
+            return module.lookup(name)
+        return Builtin(name) if name in builtins.PYTHON_NAMES else None
+
+    def _unknown(self, node: ast.Name) -> object:
+        module = self.frame.module
+        if module.defines(node.id) or node.id in module.library.overrides:
+            return None  # a module-level None
+        known = [*self.frame.locals, *module.names, *builtins.PYTHON_NAMES]
+        raise self.error(node, f"{node.id} is not defined", did_you_mean(node.id, known))
+
+    def _settle(self, node: ast.expr, found: object) -> object:
+        """A builtin that names a value (a dtype, a number) is that value; one that does not exist is an error."""
+        if not isinstance(found, Builtin):
+            return found
+        name = builtins.ALIASES.get(found.name, found.name)
+        if name in builtins.VALUES:
+            return builtins.VALUES[name]
+        if name in builtins.BUILTINS:
+            return Builtin(name)
+        if name.rpartition(".")[2] == "PropagateNan":
+            return Namespace("tl.PropagateNan")
+        if name in builtins.LATER:
+            raise self.error(node, f"{name} is not in this version yet")
+        space, _, member = name.rpartition(".")
+        members = [n[len(space) + 1 :] for n in (*builtins.BUILTINS, *builtins.VALUES) if n.startswith(f"{space}.")]
+        raise self.error(
+            node, f"{name} is not part of the language", did_you_mean(member, members, f"{space}." if space else "")
+        )
+
+    def _attribute(self, node: ast.Attribute) -> object:
+        owner = self.evaluate(node.value)
+        match owner:
+            case Namespace():
+                return self._settle(node, namespace_member(owner.name, node.attr))
+            case Module():
+                if not owner.defines(node.attr):
+                    hint = did_you_mean(node.attr, owner.names)
+                    raise self.error(node, f"{owner.source.display} does not define {node.attr}", hint)
+                return self._settle(node, owner.lookup(node.attr))
+            case Tensor():
+                return self._tensor_attribute(node, owner)
+            case DType():
+                return self._dtype_attribute(node, owner)
+            case Pointer() if node.attr == "element_ty":
+                return owner.pointee
+            case HostObject():
+                raise self.error(node, f"a kernel cannot use {owner.why}")
+            case int() | float() if node.attr == "value":
+                return owner  # constexpr.value
+            case _:
+                raise self.error(node, f"{describe(owner)} has no attribute {node.attr}")
+
+    def _tensor_attribute(self, node: ast.Attribute, owner: Tensor) -> object:
+        match node.attr:
+            case "shape":
+                return owner.shape
+            case "dtype":
+                return owner.dtype
+            case "to":
+                return Method(owner, "tl.cast")
+            case "numel":
+                total = 1
+                for side in owner.shape:
+                    total *= side
+                return total
+            case name if name in builtins.METHODS:
+                return Method(owner, f"tl.{name}")
+            case name if f"tl.{name}" in builtins.LATER or name == "T":
+                raise self.error(node, f".{name} is not in this version yet")
+            case name:
+                known = [*builtins.METHODS, "shape", "dtype", "to", "numel"]
+                raise self.error(node, f"{describe(owner)} has no attribute {name}", did_you_mean(name, known, "."))
+
+    def _dtype_attribute(self, node: ast.Attribute, owner: DType) -> object:
+        values: dict[str, object] = {
+            "primitive_bitwidth": owner.bits,
+            "int_bitwidth": owner.bits,
+            "itemsize": owner.size,
+            "name": owner.triton,
+            "element_ty": owner,
+            "scalar": owner,
+        }
+        if node.attr in values:
+            return values[node.attr]
+        hint = did_you_mean(node.attr, values)
+        raise self.error(node, f"{describe(owner)} has no attribute {node.attr}", hint)
+
+    # Literals -------------------------------------------------------------------------------------------------
+
+    def _constant(self, node: ast.Constant) -> object:
+        if isinstance(node.value, complex | bytes) or node.value is ...:
+            raise self.error(node, f"{node.value!r} is not a value of the language")
+        return node.value
+
+    def _tuple(self, node: ast.Tuple | ast.List) -> object:
+        items: list[object] = []
+        for element in node.elts:
+            if isinstance(element, ast.Starred):
+                inner = self.evaluate(element.value)
+                if not isinstance(inner, tuple):
+                    raise self.error(element, f"cannot unpack {describe(inner)}")
+                items.extend(inner)  # pyright: ignore[reportUnknownArgumentType]
+            else:
+                items.append(self.evaluate(element))
+        return tuple(items)
+
+    def _joined(self, node: ast.JoinedStr) -> object:
+        parts: list[str] = []
+        for piece in node.values:
+            if isinstance(piece, ast.FormattedValue):
+                value = self.evaluate(piece.value)
+                if isinstance(value, Tensor):
+                    raise self.error(piece, f"an f-string takes values known at compile time, got {describe(value)}")
+                parts.append(str(value))
+            elif isinstance(piece, ast.Constant):
+                parts.append(str(piece.value))
+        return "".join(parts)
+
+    # Operators ------------------------------------------------------------------------------------------------
+
+    def _binary(self, node: ast.BinOp) -> object:
+        return self.binary(node, type(node.op), self.evaluate(node.left), self.evaluate(node.right))
+
+    def binary(self, node: ast.AST, op: type[ast.operator], left: object, right: object) -> object:
+        """``left op right``: Python's on constants, the language's where either side is a run-time value."""
+        symbol, compute = constants.BINARY[op]
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            build = _TENSOR_BINARY.get(op)
+            if build is None:
+                hint = {"**": "use tl.exp2 or repeated multiplication", "@": "use tl.dot"}.get(symbol)
+                raise self.error(node, f"{symbol} is not an operation on tiles", hint)
+            self.at(node)
+            return build(self.semantics, self._operand(node, left, symbol), self._operand(node, right, symbol))
+        if constants.too_large(op, left, right):
+            raise self.error(node, f"{symbol} of {describe(left)} and {describe(right)} is too large to compute")
+        try:
+            return compute(left, right)
+        except (TypeError, ArithmeticError, ValueError) as wrong:
+            reason = str(wrong) if isinstance(wrong, ArithmeticError | ValueError) else "the operands do not go together"
+            raise self.error(
+                node, f"cannot compute {describe(left)} {symbol} {describe(right)}: {reason}"
+            ) from None
+
+    def _operand(self, node: ast.AST, value: object, symbol: str) -> Operand:
+        if isinstance(value, Tensor | bool | int | float):
+            return value
+        raise self.error(node, f"{symbol} takes numbers and tiles, got {describe(value)}")
+
+    def _unary(self, node: ast.UnaryOp) -> object:
+        value = self.evaluate(node.operand)
+        symbol, compute = constants.UNARY[type(node.op)]
+        if isinstance(value, Tensor):
+            self.at(node)
+            match node.op:
+                case ast.USub():
+                    return self.semantics.negate(value)
+                case ast.Invert():
+                    return self.semantics.invert(value)
+                case ast.Not():
+                    return self.semantics.invert(self.semantics.truth(value))
+                case _:
+                    return value
+        try:
+            return compute(value)
+        except TypeError:
+            raise self.error(node, f"cannot compute {symbol} of {describe(value)}") from None
+
+    def _compare(self, node: ast.Compare) -> object:
+        if len(node.ops) > 1:
+            raise self.error(
+                node, "a chain of comparisons is not part of the language", "write (a < b) & (b < c)"
+            )
+        left, right = self.evaluate(node.left), self.evaluate(node.comparators[0])
+        op = type(node.ops[0])
+        symbol, compute = constants.COMPARE[op]
+        if op in (ast.Is, ast.IsNot) or not (isinstance(left, Tensor) or isinstance(right, Tensor)):
+            if isinstance(left, Tensor) or isinstance(right, Tensor):
+                # Only None is compared by identity; a run-time value never is None.
+                return op is ast.IsNot
+            try:
+                return compute(left, right)
+            except TypeError:
+                raise self.error(
+                    node, f"cannot compare {describe(left)} {symbol} {describe(right)}"
+                ) from None
+        if op in (ast.In, ast.NotIn):
+            raise self.error(node, f"{symbol} works on values known at compile time")
+        self.at(node)
+        return self.semantics.compare(
+            symbol, self._operand(node, left, symbol), self._operand(node, right, symbol)
+        )
+
+    def _bool(self, node: ast.BoolOp) -> object:
+        """``and``/``or``: Python's on constants; elementwise on run-time values, where every part is evaluated."""
+        conjunction = isinstance(node.op, ast.And)
+        result: object = None
+        for i, part in enumerate(node.values):
+            if i and not isinstance(result, Tensor) and bool(result) != conjunction:
+                return result  # short-circuit, as Python does
+            value = self.evaluate(part)
+            if i and isinstance(result, Tensor):
+                self.at(node)
+                a = self.semantics.truth(result)
+                b = self.semantics.truth(self._operand(part, value, "and" if conjunction else "or"))
+                result = self.semantics.bit_and(a, b) if conjunction else self.semantics.bit_or(a, b)
+            else:
+                result = value
+        return result
+
+    def _subscript(self, node: ast.Subscript) -> object:
+        owner = self.evaluate(node.value)
+        index = node.slice
+        if isinstance(owner, tuple):
+            return self._tuple_item(node, owner)  # pyright: ignore[reportUnknownArgumentType]
+        if not isinstance(owner, Tensor):
+            raise self.error(node, f"cannot index {describe(owner)}")
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        value, axis = owner, 0
+        rank = len(owner.shape)
+        for part in parts:
+            if isinstance(part, ast.Slice) and part.lower is part.upper is part.step is None:
+                axis += 1
+            elif isinstance(part, ast.Slice):
+                raise self.error(part, "a tile cannot be sliced", "load only the part that is needed")
+            elif self.evaluate(part) is None:
+                self.at(node)
+                value = self.semantics.expand_dims(value, axis)
+                axis += 1
+            else:
+                raise self.error(part, "a tile is indexed with : and None only", "elements are reached by loading them")
+        if axis > rank + sum(1 for p in parts if not isinstance(p, ast.Slice)):
+            raise self.error(node, f"too many indices for {describe(owner)}")
+        return value
+
+    def _tuple_item(self, node: ast.Subscript, owner: tuple[object, ...]) -> object:
+        if isinstance(node.slice, ast.Slice):
+            bounds = [
+                None if part is None else self.evaluate(part)
+                for part in (node.slice.lower, node.slice.upper, node.slice.step)
+            ]
+            if any(not isinstance(b, int | None) for b in bounds):
+                raise self.error(node, "the bounds of a slice are integers known at compile time")
+            return owner[slice(*bounds)]
+        index = self.evaluate(node.slice)
+        if not isinstance(index, int):
+            raise self.error(node.slice, f"a tuple is indexed with an integer known at compile time, got {describe(index)}")
+        if not -len(owner) <= index < len(owner):
+            raise self.error(node, f"the index {index} is out of range for a tuple of {len(owner)}")
+        return owner[index]
+
+    def _conditional(self, node: ast.IfExp) -> object:
+        test = self.evaluate(node.test)
+        if isinstance(test, Tensor):
+            return self.dynamic_conditional(node, test)
+        return self.evaluate(node.body if test else node.orelse)
+
+    def dynamic_conditional(self, node: ast.IfExp, test: Tensor) -> object:
+        """``a if test else b`` with a run-time test; overridden where control flow can be built."""
+        raise self.error(node, "the condition is not known at compile time")
+
+    # Calls ----------------------------------------------------------------------------------------------------
+
+    def _call(self, node: ast.Call) -> object:
+        callee = self.evaluate(node.func)
+        positional: list[object] = []
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                inner = self.evaluate(argument.value)
+                if not isinstance(inner, tuple):
+                    raise self.error(argument, f"cannot unpack {describe(inner)}")
+                positional.extend(inner)  # pyright: ignore[reportUnknownArgumentType]
+            else:
+                positional.append(self.evaluate(argument))
+        named: dict[str, object] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise self.error(node, "**arguments are not part of the language")
+            named[keyword.arg] = self.evaluate(keyword.value)
+        self.at(node)
+        match callee:
+            case Builtin():
+                return self._call_builtin(node, callee.name, positional, named)
+            case Method():
+                return self._call_builtin(node, callee.name, [callee.owner, *positional], named)
+            case Function():
+                return self.call_function(node, callee, positional, named)
+            case DType() if len(positional) == 1 and not named:
+                return self.semantics.cast(self.semantics.tensor(positional[0]), callee)
+            case HostObject():
+                raise self.error(node.func, f"a kernel cannot call {callee.why}")
+            case _:
+                raise self.error(node.func, f"cannot call {describe(callee)}")
+
+    def _call_builtin(
+        self, node: ast.Call, name: str, positional: Sequence[object], named: dict[str, object]
+    ) -> object:
+        try:
+            bound = builtins.signature(name).bind(*positional, **named)
+        except TypeError as wrong:
+            form = str(builtins.signature(name))
+            raise self.error(node, f"{name}: {wrong}", f"it is called as {name}{form}") from None
+        return builtins.BUILTINS[name](self.semantics, *bound.args, **bound.kwargs)
+
+    def call_function(
+        self, node: ast.Call, function: Function, positional: Sequence[object], named: dict[str, object]
+    ) -> object:
+        """A call of a kernel file's function; overridden where functions can be inlined."""
+        raise self.error(node, f"{function.name} cannot be called outside a kernel")
+
+
+def static(module: Module, node: ast.expr) -> object:
+    """A module-level expression, as a constant or a thing of the language. Raises :class:`UserError`."""
+    value = Expressions(Frame(module, ""), node).evaluate(node)
+    if isinstance(value, Tensor | Method | Range | Poison):
+        raise Location(module.source, node).error(f"{describe(value)} is not known at compile time")
+    return value
+
+
+def _name_of(node: ast.AST) -> str:
+    words = {
+        "ListComp": "a list comprehension",
+        "SetComp": "a set comprehension",
+        "DictComp": "a dict comprehension",
+        "GeneratorExp": "a generator expression",
+        "Lambda": "a lambda",
+        "Dict": "a dict",
+        "Set": "a set",
+        "NamedExpr": "the walrus operator",
+        "Await": "await",
+        "Yield": "yield",
+        "YieldFrom": "yield from",
+        "Starred": "a starred expression",
+    }
+    return words.get(type(node).__name__, type(node).__name__)
+
+
+_VISITORS: dict[type[ast.expr], Callable[[Expressions, ast.expr], object]] = {
+    ast.Name: Expressions._name,
+    ast.Attribute: Expressions._attribute,
+    ast.Constant: Expressions._constant,
+    ast.Tuple: Expressions._tuple,
+    ast.List: Expressions._tuple,
+    ast.JoinedStr: Expressions._joined,
+    ast.BinOp: Expressions._binary,
+    ast.UnaryOp: Expressions._unary,
+    ast.Compare: Expressions._compare,
+    ast.BoolOp: Expressions._bool,
+    ast.Subscript: Expressions._subscript,
+    ast.IfExp: Expressions._conditional,
+    ast.Call: Expressions._call,
+}  # type: ignore[dict-item]  # each takes the node class it is keyed by
+
+__all__ = ["POISON", "Expressions", "Frame", "Poisoned", "static"]

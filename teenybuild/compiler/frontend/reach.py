@@ -1,0 +1,171 @@
+"""What a kernel reaches, and its canonical text: the kernel, every helper and every module-level constant it may use.
+
+The closure follows names, not one specialisation's way through the code, so one text serves all specialisations of a kernel.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from teenybuild.compiler.frontend import builtins
+from teenybuild.compiler.frontend.canonical import Printer, Rename, spell_constant
+from teenybuild.compiler.frontend.modules import Module, namespace_member
+from teenybuild.compiler.frontend.values import Builtin, Function, Namespace
+from teenybuild.compiler.ir.types import Pointer
+from teenybuild.diagnostics import UserError
+from teenybuild.dtypes import DType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reached:
+    """The canonical text of a kernel and what it reaches.
+
+    ``lines`` gives the line in ``text`` of each statement of the sources; ``modules`` are the files it came from.
+    """
+
+    function: Function
+    text: str
+    lines: Mapping[ast.stmt, int]
+    modules: tuple[Module, ...]
+
+
+class _Closure:
+    """Walks from the kernel, naming everything global in the order it is met."""
+
+    def __init__(self, kernel: Function) -> None:
+        #: Canonical names: of functions by their node, of constants by (file, path as written).
+        self.names: dict[object, str] = {}
+        self._taken: set[str] = {"tl", "triton", "math", kernel.name}
+        self.functions: list[Function] = []
+        self.constants: dict[str, object] = {}
+        self.modules: dict[Module, None] = {}
+        self._visit(kernel, kernel.name)
+
+    def _visit(self, function: Function, name: str) -> None:
+        self.names[function.node] = name
+        self.modules[function.module] = None
+        # Locals shadow module-level names; every name a function binds is local to it, as in Python.
+        bound = local_names(function.node)
+        for node in ast.walk(function.node):
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+                self._meet(function.module, node, bound)
+        self.functions.append(function)
+
+    def _meet(self, module: Module, node: ast.expr, bound: frozenset[str]) -> None:
+        found = resolve(module, node, bound)
+        if isinstance(found, Function) and found.node not in self.names:
+            self._visit(found, self._fresh(found.name))
+        elif is_constant(found):
+            key = (module.path, ast_path(node))
+            if key not in self.names:
+                self.names[key] = name = self._fresh(ast_path(node).rpartition(".")[2])
+                self.constants[name] = found
+
+    def _fresh(self, name: str) -> str:
+        candidate, n = name, 1
+        while candidate in self._taken:
+            n += 1
+            candidate = f"{name}_{n}"
+        self._taken.add(candidate)
+        return candidate
+
+    def renamer(self, function: Function) -> Rename:
+        """How the printer spells globals inside ``function``."""
+        bound = local_names(function.node)
+        return lambda node: self._spelling(function.module, node, bound)
+
+    def _spelling(self, module: Module, node: ast.expr, bound: frozenset[str]) -> str | None:
+        """The canonical name of a global that ``node`` stands for; None for locals and attributes of values."""
+        found = resolve(module, node, bound)
+        match found:
+            case Function():
+                return self.names.get(found.node)
+            case Builtin():
+                return builtins.ALIASES.get(found.name, found.name)
+            case Namespace():
+                return found.name
+            case _ if is_constant(found):
+                return self.names.get((module.path, ast_path(node)))
+            case _:
+                return None
+
+
+_NOT_GLOBAL = object()
+
+
+def resolve(module: Module, node: ast.expr, bound: frozenset[str]) -> object:
+    """What a name, or a chain of attributes on a module, means globally; a marker for anything else."""
+    try:
+        if isinstance(node, ast.Name):
+            if node.id in bound:
+                return _NOT_GLOBAL
+            overrides = module.library.overrides
+            if node.id in overrides:
+                return overrides[node.id]
+            if module.defines(node.id):
+                return module.lookup(node.id)
+            return Builtin(node.id) if node.id in builtins.PYTHON_NAMES else _NOT_GLOBAL
+        if isinstance(node, ast.Attribute):
+            owner = resolve(module, node.value, bound)
+            if isinstance(owner, Namespace):
+                return namespace_member(owner.name, node.attr)
+            if isinstance(owner, Module):
+                return owner.lookup(node.attr) if owner.defines(node.attr) else _NOT_GLOBAL
+    except UserError:
+        pass  # reported where the kernel uses the name
+    return _NOT_GLOBAL
+
+
+def is_constant(value: object) -> bool:
+    """Whether a global is a value that decides the output by itself."""
+    if isinstance(value, tuple):
+        return all(is_constant(v) for v in value)  # pyright: ignore[reportUnknownVariableType]
+    return value is None or isinstance(value, bool | int | float | str | DType | Pointer)
+
+
+def ast_path(node: ast.expr) -> str:
+    """``a.b.c`` of a chain of attributes."""
+    if isinstance(node, ast.Attribute):
+        return f"{ast_path(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def local_names(node: ast.FunctionDef) -> frozenset[str]:
+    """Names that a function binds: its parameters and whatever it assigns."""
+    args = node.args
+    names = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
+    names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return frozenset(names)
+
+
+def spell_value(value: object) -> str:
+    """A module-level constant, as the canonical text assigns it."""
+    if isinstance(value, tuple):
+        items: tuple[object, ...] = value
+        inner = ", ".join(spell_value(v) for v in items)
+        return f"({inner},)" if len(items) == 1 else f"({inner})"
+    if isinstance(value, DType):
+        return f"tl.{value.language}"
+    if isinstance(value, Pointer):
+        return f"tl.pointer_type(tl.{value.pointee.language})"
+    return spell_constant(value)
+
+
+def reach(kernel: Function) -> Reached:
+    """The canonical text of ``kernel`` with its helpers (innermost first) and constants."""
+    closure = _Closure(kernel)
+
+    text = "import triton\nimport triton.language as tl\n"
+    lines: dict[ast.stmt, int] = {}
+    if closure.constants:
+        text += "\n" + "".join(f"{name} = {spell_value(value)}\n" for name, value in closure.constants.items())
+    for function in closure.functions:
+        printer = Printer(closure.renamer(function))
+        printer.function(function.node, closure.names[function.node])
+        start = text.count("\n") + 2
+        text += "\n\n" + printer.text
+        lines.update({statement: start + line for statement, line in printer.lines.items()})
+    return Reached(kernel, text, lines, tuple(closure.modules))
+

@@ -1,0 +1,559 @@
+"""What operators and functions of the language mean: Triton's rules of promotion, broadcasting and conversion.
+
+Source of the rules: Triton 3.6's documented semantics (``triton-lang.org``, "Triton Semantics"), checked operation by operation
+against its interpreter in the tests.  Operands are :class:`Tensor` or Python numbers; results are :class:`Tensor`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from teenybuild.compiler.frontend.builder import Builder
+from teenybuild.compiler.frontend.values import Tensor, describe, ir_element, spell_element
+from teenybuild.compiler.ir import arith, math, tt
+from teenybuild.compiler.ir.core import Op, Value
+from teenybuild.compiler.ir.types import Element, Pointer, Tile, Type, with_element
+from teenybuild.diagnostics import did_you_mean
+from teenybuild.dtypes import INTEGERS, DType, bf16, f16, f32, f64, i1, i8, i32, i64
+
+Number = bool | int | float
+Operand = Tensor | bool | int | float
+
+#: The most elements a tile may have, as in Triton.
+MAX_TILE = 1 << 20
+
+
+def number_dtype(value: Number) -> DType | None:
+    """The dtype a Python number takes by itself; None where no dtype holds it."""
+    if isinstance(value, bool):
+        return i1
+    if isinstance(value, int):
+        for bits, signed in ((32, True), (32, False), (64, True), (64, False)):
+            dtype = INTEGERS[bits, signed]
+            if dtype.minimum <= value <= dtype.maximum:
+                return dtype
+        return None
+    magnitude = abs(value)
+    normal = 2.0**-126 <= magnitude <= (2 - 2**-23) * 2.0**127
+    return f32 if normal or magnitude in (0.0, float("inf")) or value != value else f64
+
+
+def promote_integers(a: DType, b: DType) -> DType:
+    """C's usual arithmetic conversions, without the promotion to int."""
+    if a.is_signed == b.is_signed:
+        return a if a.bits > b.bits else b
+    unsigned, signed = (b, a) if a.is_signed else (a, b)
+    return unsigned if unsigned.bits >= signed.bits else signed
+
+
+class Semantics:
+    """The operations of the language, built into the builder's current block."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+
+    # Conversions of operands ----------------------------------------------------------------------------------
+
+    def tensor(self, value: object) -> Tensor:
+        """``value`` as a run-time value; numbers become scalars of the dtype they take by themselves."""
+        if isinstance(value, Tensor):
+            return value
+        if isinstance(value, bool | int | float):
+            return self.builder.number(value, self._dtype_of(value))
+        raise self.builder.error(f"expected a number or a tile, got {describe(value)}")
+
+    def computation_dtype(self, a: DType, a_number: bool, b: DType, b_number: bool, division: bool) -> DType:
+        """The dtype two operands are brought to. ``*_number``: written as a Python number, which does not widen a tile."""
+        if a_number != b_number:
+            number, other = (a, b) if a_number else (b, a)
+            if number.rank <= other.rank:
+                return f32 if division and other in (f16, bf16) else other
+        for wide in (f64, f32):
+            if wide in (a, b):
+                return wide
+        if f16 in (a, b):
+            return f32 if division else f16
+        if a == bf16 and b == bf16:
+            return f32 if division else bf16
+        if bf16 in (a, b):
+            return f32
+        if division and a.is_signed != b.is_signed:
+            raise self.builder.error(
+                f"cannot divide {a} and {b}: one is signed, the other is not",
+                "convert one of them with .to(...)",
+            )
+        return promote_integers(a, b)
+
+    def pair(
+        self,
+        lhs: Operand,
+        rhs: Operand,
+        *,
+        left_pointer: bool = False,
+        right_pointer: bool = False,
+        division: bool = False,
+        what: str = "combine",
+    ) -> tuple[Tensor, Tensor]:
+        """Both operands in one dtype and one shape. Pointers stay as they are where they are allowed."""
+        if isinstance(lhs, Tensor) and isinstance(rhs, Tensor) and not lhs.is_pointer and not rhs.is_pointer:
+            dtype = self.computation_dtype(lhs.scalar, False, rhs.scalar, False, division)
+            return self.broadcast(self.cast(lhs, dtype), self.cast(rhs, dtype))
+        if any(isinstance(x, Tensor) and x.is_pointer for x in (lhs, rhs)):
+            a, b = self.tensor(lhs), self.tensor(rhs)
+            self._check_pointers(a, b, left_pointer, right_pointer, what)
+            return self.broadcast(a, b)
+        dtype = self.computation_dtype(
+            self._dtype_of(lhs), not isinstance(lhs, Tensor), self._dtype_of(rhs), not isinstance(rhs, Tensor), division
+        )
+        return self.broadcast(self._as(lhs, dtype), self._as(rhs, dtype))
+
+    def _dtype_of(self, value: Operand) -> DType:
+        if isinstance(value, Tensor):
+            return value.scalar
+        dtype = number_dtype(value)
+        if dtype is None:
+            raise self.builder.error(f"the integer {value} does not fit 64 bits")
+        return dtype
+
+    def _as(self, value: Operand, dtype: DType) -> Tensor:
+        return self.cast(value, dtype) if isinstance(value, Tensor) else self._number_as(value, dtype)
+
+    def _check_pointers(self, a: Tensor, b: Tensor, left: bool, right: bool, what: str) -> None:
+        if a.is_pointer and b.is_pointer:
+            allowed = left and right and a.dtype == b.dtype
+        else:
+            pointer, other = (a, b) if a.is_pointer else (b, a)
+            allowed = (left if pointer is a else right) and other.scalar.is_int
+        if not allowed:
+            raise self.builder.error(f"cannot {what} {describe(a)} and {describe(b)}")
+
+    def _number_as(self, value: Operand, dtype: DType) -> Tensor:
+        assert not isinstance(value, Tensor)
+        if dtype.is_int and not isinstance(value, bool):
+            if not dtype.minimum <= value <= dtype.maximum:
+                raise self.builder.error(f"the number {value} is out of range for {dtype}")
+            value = int(value)
+        return self.builder.number(value, dtype)
+
+    # Shapes ---------------------------------------------------------------------------------------------------
+
+    def check_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """A tile's shape: sides that are powers of two, at most :data:`MAX_TILE` elements."""
+        total = 1
+        for side in shape:
+            if side <= 0 or side & (side - 1):
+                raise self.builder.error(
+                    f"the side {side} of a tile {list(shape)} is not a power of two",
+                    "round it up with triton.next_power_of_2 and mask what is too many",
+                )
+            total *= side
+        if total > MAX_TILE:
+            raise self.builder.error(f"a tile {list(shape)} has {total} elements; the most is {MAX_TILE}")
+        return shape
+
+    def splat(self, value: Tensor, shape: tuple[int, ...]) -> Tensor:
+        """A scalar in every element of a tile; the scalar itself for ``()``."""
+        if not shape:
+            return value
+        return self.builder.tensor(tt.Splat(value.value, Tile(shape, ir_element(value.dtype))), value.dtype)
+
+    def expand_dims(self, value: Tensor, axis: int) -> Tensor:
+        """An axis of size 1 put in at ``axis``."""
+        if not value.is_tile:
+            return self.splat(value, (1,))
+        shape = (*value.shape[:axis], 1, *value.shape[axis:])
+        return self.builder.tensor(
+            tt.ExpandDims(value.value, Tile(shape, ir_element(value.dtype)), axis), value.dtype
+        )
+
+    def broadcast_to(self, value: Tensor, shape: tuple[int, ...]) -> Tensor:
+        """The value repeated to ``shape``: a scalar anywhere, a tile along its axes of size 1."""
+        if value.shape == shape:
+            return value
+        if not value.is_tile:
+            return self.splat(value, self.check_shape(shape))
+        fits = len(value.shape) == len(shape) and all(
+            a in (1, b) for a, b in zip(value.shape, shape, strict=False)
+        )
+        if not fits:
+            raise self.builder.error(f"cannot broadcast {describe(value)} to {list(shape)}")
+        self.check_shape(shape)
+        return self.builder.tensor(tt.Broadcast(value.value, Tile(shape, ir_element(value.dtype))), value.dtype)
+
+    def broadcast(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+        """Both in one shape, by NumPy's rules (missing axes are put in on the left)."""
+        if a.shape == b.shape:
+            return a, b
+        if not a.is_tile:
+            return self.splat(a, b.shape), b
+        if not b.is_tile:
+            return a, self.splat(b, a.shape)
+        first, second = a, b
+        while len(a.shape) < len(b.shape):
+            a = self.expand_dims(a, 0)
+        while len(b.shape) < len(a.shape):
+            b = self.expand_dims(b, 0)
+        shape: list[int] = []
+        for x, y in zip(a.shape, b.shape, strict=True):
+            if x != y and 1 not in (x, y):
+                raise self.builder.error(
+                    f"the shapes {list(first.shape)} and {list(second.shape)} do not go together: "
+                    f"{describe(first)}, {describe(second)}",
+                    "index with None to say which axis is which, as in x[:, None]",
+                )
+            shape.append(max(x, y))
+        return self.broadcast_to(a, tuple(shape)), self.broadcast_to(b, tuple(shape))
+
+    def reshape(self, value: Tensor, shape: tuple[int, ...]) -> Tensor:
+        """The same elements, in row-major order, in another shape."""
+        if value.shape == shape:
+            return value
+        self.check_shape(shape)
+        return self.builder.tensor(tt.Reshape(value.value, Tile(shape, ir_element(value.dtype))), value.dtype)
+
+    # Arithmetic -----------------------------------------------------------------------------------------------
+
+    def add(self, lhs: Operand, rhs: Operand) -> Tensor:
+        """``lhs + rhs``; one side may be a pointer, moved by whole elements."""
+        a, b = self.pair(lhs, rhs, left_pointer=True, right_pointer=True, what="add")
+        if a.is_pointer and b.is_pointer:
+            raise self.builder.error(f"cannot add {describe(a)} and {describe(b)}")
+        if b.is_pointer:
+            a, b = b, a
+        if a.is_pointer:
+            if b.scalar.kind in ("uint", "bool") and b.scalar.bits < 64:
+                b = self.cast(b, i64)  # offsets are signed: an unsigned one must not turn negative
+            return self.builder.tensor(tt.AddPtr(a.value, b.value), a.dtype)
+        return self._either(a, b, arith.AddF, arith.AddI)
+
+    def sub(self, lhs: Operand, rhs: Operand) -> Tensor:
+        """``lhs - rhs``; the left side may be a pointer."""
+        a, b = self.pair(lhs, rhs, left_pointer=True, what="subtract")
+        if a.is_pointer:
+            return self.add(a, self.negate(b))
+        return self._either(a, b, arith.SubF, arith.SubI)
+
+    def mul(self, lhs: Operand, rhs: Operand) -> Tensor:
+        """``lhs * rhs``."""
+        a, b = self.pair(lhs, rhs, what="multiply")
+        return self._either(a, b, arith.MulF, arith.MulI)
+
+    def _either(self, a: Tensor, b: Tensor, on_float: type[arith.Binary], on_int: type[arith.Binary]) -> Tensor:
+        kind = on_float if a.scalar.is_float else on_int
+        return self.builder.tensor(kind(a.value, b.value), a.dtype)
+
+    def truediv(self, lhs: Operand, rhs: Operand) -> Tensor:
+        """``lhs / rhs``: integers are divided as f32, f16 and bf16 too."""
+        a, b = self.pair(lhs, rhs, division=True, what="divide")
+        if a.scalar.is_int:
+            a, b = self.cast(a, f32), self.cast(b, f32)
+        return self.builder.tensor(arith.DivF(a.value, b.value), a.dtype)
+
+    def floordiv(self, lhs: Operand, rhs: Operand) -> Tensor:
+        """``lhs // rhs`` of integers, rounded toward zero (C's division, as Triton's)."""
+        a, b = self.pair(lhs, rhs, division=True, what="divide")
+        if a.scalar.is_float:
+            raise self.builder.error(
+                f"// is for integers: {describe(a)}, {describe(b)}", "use / and tl.floor for floats"
+            )
+        return self._signed(a, b, arith.DivSI, arith.DivUI)
+
+    def mod(self, lhs: Operand, rhs: Operand) -> Tensor:
+        """``lhs % rhs`` with the sign of the left side (C's remainder, as Triton's)."""
+        a, b = self.pair(lhs, rhs, division=True, what="take the remainder of")
+        if a.scalar.is_float:
+            return self.builder.tensor(arith.RemF(a.value, b.value), a.dtype)
+        return self._signed(a, b, arith.RemSI, arith.RemUI)
+
+    def _signed(self, a: Tensor, b: Tensor, signed: type[arith.Binary], unsigned: type[arith.Binary]) -> Tensor:
+        kind = signed if a.scalar.is_signed else unsigned
+        return self.builder.tensor(kind(a.value, b.value), a.dtype)
+
+    def _integers(self, lhs: Operand, rhs: Operand, symbol: str) -> tuple[Tensor, Tensor]:
+        a, b = self.pair(lhs, rhs, what=f"apply {symbol} to")
+        if a.is_pointer or a.scalar.is_float:
+            raise self.builder.error(f"{symbol} is for integers: {describe(a)}, {describe(b)}")
+        return a, b
+
+    def bit_and(self, lhs: Operand, rhs: Operand) -> Tensor:
+        """``lhs & rhs`` of integers."""
+        a, b = self._integers(lhs, rhs, "&")
+        return self.builder.tensor(arith.AndI(a.value, b.value), a.dtype)
+
+    def bit_or(self, lhs: Operand, rhs: Operand) -> Tensor:
+        """``lhs | rhs`` of integers."""
+        a, b = self._integers(lhs, rhs, "|")
+        return self.builder.tensor(arith.OrI(a.value, b.value), a.dtype)
+
+    def bit_xor(self, lhs: Operand, rhs: Operand) -> Tensor:
+        """``lhs ^ rhs`` of integers."""
+        a, b = self._integers(lhs, rhs, "^")
+        return self.builder.tensor(arith.XOrI(a.value, b.value), a.dtype)
+
+    def shift_left(self, lhs: Operand, rhs: Operand) -> Tensor:
+        """``lhs << rhs`` of integers."""
+        a, b = self._integers(lhs, rhs, "<<")
+        return self.builder.tensor(arith.ShLI(a.value, b.value), a.dtype)
+
+    def shift_right(self, lhs: Operand, rhs: Operand) -> Tensor:
+        """``lhs >> rhs`` of integers: arithmetic for signed, logical for unsigned."""
+        a, b = self._integers(lhs, rhs, ">>")
+        return self._signed(a, b, arith.ShRSI, arith.ShRUI)
+
+    def negate(self, value: Operand) -> Tensor:
+        """``-value``, as ``0 - value`` (so ``-0.0`` is ``0.0``, as in Triton)."""
+        x = self.tensor(value)
+        if x.is_pointer:
+            raise self.builder.error(f"cannot negate {describe(x)}")
+        return self.sub(self.builder.number(0, x.scalar), x)
+
+    def invert(self, value: Operand) -> Tensor:
+        """``~value`` of integers."""
+        x = self.tensor(value)
+        if x.is_pointer or x.scalar.is_float:
+            raise self.builder.error(f"~ is for integers: {describe(x)}")
+        ones = self.splat(self.builder.number(-1, x.scalar), x.shape)
+        return self.builder.tensor(arith.XOrI(x.value, ones.value), x.dtype)
+
+    # Comparisons and logic ------------------------------------------------------------------------------------
+
+    def compare(self, symbol: str, lhs: Operand, rhs: Operand) -> Tensor:
+        """``lhs < rhs`` and its like; false where either side is NaN, except for ``!=``."""
+        a, b = self.pair(lhs, rhs, what="compare")
+        word = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}[symbol]
+        op: Op
+        if a.scalar.is_float:
+            op = arith.CmpF("une" if word == "ne" else f"o{word}", a.value, b.value)
+        else:
+            sign = "" if word in ("eq", "ne") else ("s" if a.scalar.is_signed else "u")
+            op = arith.CmpI(sign + word, a.value, b.value)
+        return self.builder.tensor(op, i1)
+
+    def truth(self, value: Operand) -> Tensor:
+        """``value`` as i1: whether it is not zero."""
+        return self.cast(self.tensor(value), i1)
+
+    def where(self, condition: Operand, x: Operand, y: Operand) -> Tensor:
+        """``x`` where the condition holds, else ``y``; all three in one shape."""
+        chosen = self.truth(condition)
+        a, b = self.pair(x, y, left_pointer=True, right_pointer=True, what="choose between")
+        if chosen.is_tile:
+            chosen, a = self.broadcast(chosen, a)
+            a, b = self.broadcast(a, b)
+            chosen, a = self.broadcast(chosen, a)
+        elif a.is_tile:
+            chosen = self.splat(chosen, a.shape)
+        return self.builder.tensor(arith.Select(chosen.value, a.value, b.value), a.dtype)
+
+    def extremum(self, lhs: Operand, rhs: Operand, *, largest: bool, propagate_nan: bool) -> Tensor:
+        """The larger or smaller of two; a NaN loses unless it is to be propagated."""
+        a, b = self.pair(lhs, rhs, what="compare")
+        if a.scalar.is_float:
+            if propagate_nan:
+                kind = arith.MaximumF if largest else arith.MinimumF
+            else:
+                kind = arith.MaxNumF if largest else arith.MinNumF
+            return self.builder.tensor(kind(a.value, b.value), a.dtype)
+        if largest:
+            return self._signed(a, b, arith.MaxSI, arith.MaxUI)
+        return self._signed(a, b, arith.MinSI, arith.MinUI)
+
+    def float_function(self, kind: type[math.FloatUnary], value: Operand, name: str) -> Tensor:
+        """A mathematical function of f32 or f64."""
+        x = self.tensor(value)
+        if x.is_pointer or x.scalar not in (f32, f64):
+            raise self.builder.error(
+                f"{name} takes f32 or f64, got {describe(x)}", "convert it first with .to(tl.float32)"
+            )
+        return self.builder.tensor(kind(x.value), x.dtype)
+
+    def absolute(self, value: Operand) -> Tensor:
+        """The absolute value; of an unsigned integer, itself."""
+        x = self.tensor(value)
+        if x.is_pointer:
+            raise self.builder.error(f"tl.abs takes numbers, got {describe(x)}")
+        if x.scalar.is_float:
+            return self.builder.tensor(math.AbsF(x.value), x.dtype)
+        if x.scalar.is_signed:
+            return self.builder.tensor(math.AbsI(x.value), x.dtype)
+        return x
+
+    def fma(self, x: Operand, y: Operand, z: Operand) -> Tensor:
+        """``x * y + z``, rounded once."""
+        a, b = self.pair(x, y, what="multiply")
+        a, c = self.pair(a, z, what="add")
+        b, _ = self.pair(b, c, what="multiply")
+        if a.scalar not in (f32, f64):
+            raise self.builder.error(f"tl.fma takes f32 or f64, got {describe(a)}")
+        return self.builder.tensor(math.Fma(a.value, b.value, c.value), a.dtype)
+
+    # Casts ----------------------------------------------------------------------------------------------------
+
+    def cast(self, value: Tensor, to: Element) -> Tensor:
+        """``value`` converted to another dtype: floats round to nearest even, float to integer toward zero."""
+        source = value.dtype
+        if source == to:
+            return value
+        if isinstance(source, Pointer) or isinstance(to, Pointer):
+            if isinstance(source, Pointer) and isinstance(to, Pointer):
+                return self.builder.tensor(tt.Bitcast(value.value, ir_element(to)), to)
+            raise self.builder.error(f"cannot convert {describe(value)} to {spell_element(to)}")
+        if source.is_float and to.is_float:
+            return self._cast_float(value, source, to)
+        if to.is_bool:
+            zero = self.splat(self.builder.number(0, source), value.shape)
+            return self.compare("!=", value, zero)
+        if source.is_int and to.is_int:
+            return self._cast_int(value, source, to)
+        if source.is_float:
+            kind = arith.FPToSI if to.is_signed else arith.FPToUI
+            wide = self.cast(value, f32) if source in (f16, bf16) else value
+            return self._convert(kind, wide, to)
+        kind = arith.SIToFP if source.is_signed else arith.UIToFP
+        return self._convert(kind, value, to)
+
+    def _cast_float(self, value: Tensor, source: DType, to: DType) -> Tensor:
+        if source.bits == to.bits or (source in (f16, bf16) and to == f64):
+            value = self.cast(value, f32)
+            return self.cast(value, to)
+        return self._convert(arith.ExtF if source.bits < to.bits else arith.TruncF, value, to)
+
+    def _cast_int(self, value: Tensor, source: DType, to: DType) -> Tensor:
+        if source.bits == to.bits:
+            return Tensor(value.value, to)
+        if source.bits > to.bits:
+            return self._convert(arith.TruncI, value, to)
+        return self._convert(arith.ExtSI if source.is_signed else arith.ExtUI, value, to)
+
+    def _convert(self, kind: Callable[[Value, DType], arith.Cast], value: Tensor, to: DType) -> Tensor:
+        target = ir_element(to)
+        assert isinstance(target, DType)
+        return self.builder.tensor(kind(value.value, target), to)
+
+    def bitcast(self, value: Tensor, to: Element) -> Tensor:
+        """The same bits as another dtype of the same width."""
+        if isinstance(to, Pointer) or value.is_pointer:
+            return self.cast(value, to)
+        if value.scalar.bits != to.bits:
+            raise self.builder.error(f"cannot take the bits of {describe(value)} as {to}: the widths differ")
+        return self.builder.tensor(tt.Bitcast(value.value, ir_element(to)), to)
+
+    # Memory ---------------------------------------------------------------------------------------------------
+
+    def _access(self, pointer: Tensor, mask: Operand | None, name: str) -> tuple[Tensor, Tensor | None]:
+        """The pointer, as bytes where it points to bools, and the mask, in one shape."""
+        if not pointer.is_pointer:
+            hint = None
+            if pointer.is_tile and pointer.scalar.is_int:
+                hint = "add the offsets to a pointer argument first"
+            raise self.builder.error(f"{name} needs a pointer, got {describe(pointer)}", hint)
+        found: Tensor | None = None
+        if mask is not None:
+            found = self.tensor(mask)
+            if found.is_pointer or found.scalar != i1:
+                raise self.builder.error(f"the mask of {name} is i1, got {describe(found)}")
+            if found.is_tile and not pointer.is_tile:
+                raise self.builder.error(f"the pointer of {name} is a scalar, but the mask is {describe(found)}")
+            pointer, found = self.broadcast(pointer, found)
+        return pointer, found
+
+    def load(self, pointer: Tensor, mask: Operand | None, other: Operand | None) -> Tensor:
+        """Reads through ``pointer`` where the mask holds; ``other`` elsewhere, converted to the pointee's dtype."""
+        if mask is None and other is not None:
+            raise self.builder.error("tl.load takes other= only together with mask=")
+        pointer, found = self._access(pointer, mask, "tl.load")
+        assert isinstance(pointer.dtype, Pointer)
+        pointee = pointer.dtype.pointee
+        stored = i8 if pointee == i1 else pointee
+        if pointee == i1:
+            pointer = self.cast(pointer, Pointer(i8))
+        fill: Tensor | None = None
+        if other is not None:
+            value = self._number_in(other, stored) if not isinstance(other, Tensor) else self.cast(other, stored)
+            if value.is_tile and not pointer.is_tile:
+                raise self.builder.error(f"the pointer of tl.load is a scalar, but other is {describe(value)}")
+            pointer, fill = self.broadcast(pointer, value)
+            if found is not None:
+                pointer, found = self.broadcast(pointer, found)
+        op = tt.Load(pointer.value, found.value if found else None, fill.value if fill else None)
+        loaded = self.builder.tensor(op, stored)
+        return self.cast(loaded, i1) if pointee == i1 else loaded
+
+    def _number_in(self, value: Number, dtype: DType) -> Tensor:
+        """A number converted as a run-time value of its own dtype would be."""
+        return self.cast(self.tensor(value), dtype)
+
+    def store(self, pointer: Tensor, value: Operand, mask: Operand | None) -> None:
+        """Writes ``value``, converted to the pointee's dtype, where the mask holds."""
+        pointer, found = self._access(pointer, mask, "tl.store")
+        assert isinstance(pointer.dtype, Pointer)
+        pointee = pointer.dtype.pointee
+        data = self.tensor(value)
+        if data.is_pointer:
+            raise self.builder.error(f"tl.store writes numbers, got {describe(data)}")
+        data = self.cast(data, pointee)
+        if pointee == i1:
+            pointer, data = self.cast(pointer, Pointer(i8)), self.cast(data, i8)
+        if data.is_tile and not pointer.is_tile:
+            raise self.builder.error(f"the pointer of tl.store is a scalar, but the value is {describe(data)}")
+        if len(data.shape) > len(pointer.shape) or any(
+            d not in (1, p) for d, p in zip(reversed(data.shape), reversed(pointer.shape), strict=False)
+        ):
+            raise self.builder.error(
+                f"tl.store writes {describe(data)} through {describe(pointer)}; the shapes differ"
+            )
+        pointer, data = self.broadcast(pointer, data)
+        if found is not None:
+            pointer, found = self.broadcast(pointer, found)
+        self.builder.add(tt.Store(pointer.value, data.value, found.value if found else None))
+
+    # Products -------------------------------------------------------------------------------------------------
+
+    def dot(self, a: Tensor, b: Tensor, acc: Tensor | None, precision: str, out: DType) -> Tensor:
+        """``a @ b + acc`` of 2-D tiles, summed in ``out`` (f64 for f64 operands)."""
+        for side in (a, b):
+            if len(side.shape) != 2 or side.is_pointer:
+                raise self.builder.error(f"tl.dot takes 2-D tiles, got {describe(a)} and {describe(b)}")
+        if a.dtype != b.dtype or a.scalar not in (f16, bf16, f32, f64):
+            raise self.builder.error(
+                f"tl.dot takes two tiles of one float dtype, got {describe(a)} and {describe(b)}",
+                "convert one of them with .to(...)",
+            )
+        if a.shape[1] != b.shape[0]:
+            raise self.builder.error(
+                f"tl.dot of {list(a.shape)} and {list(b.shape)}: the inner sides {a.shape[1]} and {b.shape[0]} differ"
+            )
+        if out == bf16:
+            raise self.builder.error("tl.dot sums in f32 or f16", "convert the result with .to(tl.bfloat16)")
+        dtype = f64 if a.scalar == f64 else (out if a.scalar == f16 else f32)
+        shape = (a.shape[0], b.shape[1])
+        if acc is None:
+            acc = self.splat(self.builder.number(0.0, dtype), shape)
+        elif acc.is_pointer or acc.shape != shape or acc.dtype != dtype:
+            raise self.builder.error(
+                f"the accumulator of tl.dot is a tile of {dtype} {list(shape)} here, got {describe(acc)}"
+            )
+        if precision not in ("ieee", "tf32", "tf32x3"):
+            hint = did_you_mean(precision, ("ieee", "tf32", "tf32x3"))
+            raise self.builder.error(f"input_precision is ieee, tf32 or tf32x3, got {precision!r}", hint)
+        op = tt.Dot(a.value, b.value, acc.value, precision)  # type: ignore[arg-type]  # narrowed just above
+        return self.builder.tensor(op, dtype)
+
+    def of_type(self, value: Tensor, element: Element) -> Type:
+        """The tile-IR type of ``value`` with another element."""
+        return with_element(value.type, ir_element(element))
+
+    def integer(self, value: Operand) -> Tensor:
+        """A scalar integer, for bounds and counts."""
+        x = self.tensor(value)
+        if x.is_pointer or x.is_tile or not x.scalar.is_int or x.scalar.is_bool:
+            raise self.builder.error(f"expected a scalar integer, got {describe(x)}")
+        return x
+
+    def range_bounds(self, *values: Operand) -> list[Tensor]:
+        """Loop bounds brought to one integer dtype, at least i32."""
+        found = [self.integer(v) for v in values]
+        dtype = i32
+        for x in found:
+            dtype = promote_integers(dtype, x.scalar)
+        return [self.cast(x, dtype) for x in found]

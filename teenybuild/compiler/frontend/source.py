@@ -1,0 +1,113 @@
+"""Kernel files: read once, parsed whole, never run. Knows where every node stands."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from dataclasses import dataclass
+from pathlib import Path
+
+from teenybuild.diagnostics import Note, Span, UserError, error
+
+#: Far above any kernel file; keeps a hostile input from taking the machine's memory.
+_LARGEST_FILE = 8 << 20
+
+
+class Source:
+    """One parsed file. ``display`` is how messages call it, whatever the machine's paths are."""
+
+    def __init__(self, display: str, data: bytes) -> None:
+        self.display = display
+        self.lines = _decode(display, data).splitlines()
+        self.tree = self._parse(data)
+
+    def _parse(self, data: bytes) -> ast.Module:
+        try:
+            return ast.parse(data, filename=self.display)
+        except SyntaxError as wrong:
+            line, column = wrong.lineno or 1, max(wrong.offset or 1, 1)
+            end = wrong.end_offset if wrong.end_lineno == wrong.lineno and wrong.end_offset else column + 1
+            span = Span(self.display, line, column, line, max(end, column + 1), self.line(line))
+            raise error(f"not Python: {wrong.msg}", span) from None
+        except (ValueError, RecursionError, MemoryError) as wrong:
+            why = "nested too deeply" if not isinstance(wrong, ValueError) else str(wrong)
+            raise error(f"not Python that can be read: {why}", Span(self.display, 1, 1, 1, 2)) from None
+
+    def line(self, number: int) -> str:
+        """The text of a line, counted from 1; empty where there is none."""
+        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node stands. ``ast`` counts columns in UTF-8 bytes; spans count characters."""
+        line = getattr(node, "lineno", 1)
+        end_line = getattr(node, "end_lineno", None) or line
+        text = self.line(line)
+        column = _characters(text, getattr(node, "col_offset", 0))
+        end = _characters(self.line(end_line), getattr(node, "end_col_offset", None) or 0)
+        return Span(self.display, line, column + 1, end_line, end + 1, text)
+
+    def function(self, name: str) -> ast.FunctionDef | None:
+        """The last top-level function of that name."""
+        found: ast.FunctionDef | None = None
+        for node in self.tree.body:
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                found = node
+        return found
+
+    def functions(self) -> list[str]:
+        """Names of all top-level functions, in order."""
+        return [node.name for node in self.tree.body if isinstance(node, ast.FunctionDef)]
+
+
+def _decode(display: str, data: bytes) -> str:
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError) as wrong:
+        raise error(f"not a text file that Python can read: {wrong}", Span(display, 1, 1, 1, 2)) from None
+
+
+def _characters(line: str, byte_offset: int) -> int:
+    if line.isascii():
+        return byte_offset
+    return len(line.encode()[:byte_offset].decode(errors="replace"))
+
+
+def read_source(path: Path, display: str) -> Source:
+    """Reads and parses a kernel file. Raises :class:`UserError` where it cannot be read or is not Python."""
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise error(f"larger than {_LARGEST_FILE >> 20} MiB; a kernel file is not", Span(display, 1, 1, 1, 2))
+        data = path.read_bytes()
+    except OSError as wrong:
+        raise error(f"cannot read the kernel file: {wrong.strerror}", Span(display, 1, 1, 1, 2)) from None
+    return Source(display, data)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Location:
+    """Where an operation comes from: a node of a file, and the calls that led into that file's function."""
+
+    source: Source
+    node: ast.AST
+    caller: Location | None = None
+    #: The function the node is in.
+    function: str = ""
+
+    def span(self) -> Span:
+        """The node's place."""
+        return self.source.span(self.node)
+
+    def chain(self) -> tuple[Note, ...]:
+        """The calls that led here, innermost first, for a diagnostic's notes."""
+        notes: list[Note] = []
+        inner, outer = self.function, self.caller
+        while outer is not None:
+            notes.append(Note(f"in {inner}, called from here", outer.span()))
+            inner, outer = outer.function, outer.caller
+        return tuple(notes)
+
+    def error(self, message: str, hint: str | None = None) -> UserError:
+        """A user's mistake at this place, with the calls that led here."""
+        return error(message, self.span(), notes=self.chain(), hint=hint)

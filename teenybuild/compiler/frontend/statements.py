@@ -1,0 +1,585 @@
+"""Statements: assignments, branches, loops, calls. Helpers are inlined; what runs only at compile time is run.
+
+A run-time ``if`` or ``for`` becomes an operation with a region.  The names it assigns are what it yields: a loop carries every name
+that is assigned in its body and has a value before it; an ``if`` yields every name whose value differs between its two ways.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from teenybuild.compiler.frontend.canonical import is_constexpr_hint, without_docstring
+from teenybuild.compiler.frontend.expressions import Expressions, Frame, Poisoned
+from teenybuild.compiler.frontend.source import Location
+from teenybuild.compiler.frontend.values import (
+    POISON,
+    Function,
+    Poison,
+    Range,
+    Tensor,
+    Undefined,
+    describe,
+)
+from teenybuild.compiler.ir import scf
+from teenybuild.compiler.ir.core import Block, Value
+from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean
+from teenybuild.dtypes import DType
+
+#: Unrolled turns and inlined calls of one kernel; past this a loop is taken to unroll for ever.
+MOST_STEPS = 200_000
+_DEEPEST_CALL = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The statements ran into ``return``; ``value`` is what they gave."""
+
+    value: object
+
+
+class Reader(Expressions):
+    """Reads a kernel's statements into tile IR. Errors are collected: one bad statement does not hide the next."""
+
+    def __init__(self, frame: Frame, node: ast.AST) -> None:
+        super().__init__(frame, node)
+        self.diagnostics: list[Diagnostic] = []
+        self._steps = 0
+        self._calls: list[Function] = []
+        self._loops = 0
+
+    # Blocks of statements -------------------------------------------------------------------------------------
+
+    def run(self, statements: Sequence[ast.stmt]) -> Returned | None:
+        """Reads statements in order; what they return, or None where they end without ``return``."""
+        for i, node in enumerate(statements):
+            self._step(node)
+            rest = statements[i + 1 :]
+            try:
+                if isinstance(node, ast.If):
+                    done = self._if(node, rest)
+                    if done is not _FELL_THROUGH:
+                        return done
+                elif isinstance(node, ast.Return):
+                    return self._return(node)
+                else:
+                    self._statement(node)
+            except UserError as wrong:
+                self.diagnostics.extend(d for d in wrong.diagnostics if d not in self.diagnostics)
+                self._poison(node)
+            except Poisoned:
+                self._poison(node)
+        return None
+
+    def _step(self, node: ast.AST) -> None:
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            self.at(node)
+            raise Endless(self.builder.error(
+                f"this kernel unrolls to more than {MOST_STEPS:,} statements",
+                "use range instead of tl.static_range, or a smaller bound",
+            ))
+
+    def _poison(self, node: ast.stmt) -> None:
+        for name in assigned([node]):
+            self.frame.locals[name] = POISON
+
+    def _statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Assign():
+                value = self.evaluate(node.value)
+                for target in node.targets:
+                    self._assign(target, value)
+            case ast.AugAssign():
+                self._augment(node)
+            case ast.AnnAssign():
+                self._annotated(node)
+            case ast.Expr():
+                self.evaluate(node.value)
+            case ast.For():
+                self._for(node)
+            case ast.Pass():
+                pass
+            case ast.Assert():
+                self._assert(node)
+            case ast.While():
+                raise self.error(node, "while is not in this version yet", "use for with a bound")
+            case ast.Break() | ast.Continue():
+                raise self.error(node, f"{type(node).__name__.lower()} is not part of the language")
+            case ast.FunctionDef():
+                raise self.error(node, "a function inside a kernel is not part of the language", "move it to the module's level")
+            case _:
+                raise self.error(node, f"{type(node).__name__.lower()} is not part of the language")
+
+    # Assignments ----------------------------------------------------------------------------------------------
+
+    def _assign(self, target: ast.expr, value: object) -> None:
+        match target:
+            case ast.Name():
+                self._check_constexpr(target, value)
+                self.frame.locals[target.id] = value
+            case ast.Tuple() | ast.List():
+                if not isinstance(value, tuple):
+                    raise self.error(target, f"cannot unpack {describe(value)} into {len(target.elts)} names")
+                items: tuple[object, ...] = value
+                if len(items) != len(target.elts):
+                    raise self.error(target, f"{len(items)} values for {len(target.elts)} names")
+                for inner, item in zip(target.elts, items, strict=True):
+                    self._assign(inner, item)
+            case ast.Subscript():
+                raise self.error(target, "elements of a tile cannot be assigned", "tl.where gives a changed tile; tl.store writes to memory")
+            case _:
+                raise self.error(target, "only names can be assigned")
+
+    def _check_constexpr(self, target: ast.Name, value: object) -> None:
+        if target.id in self.frame.constexpr and isinstance(value, Tensor):
+            raise self.error(target, f"{target.id} is a constexpr and cannot take {describe(value)}")
+
+    def _augment(self, node: ast.AugAssign) -> None:
+        if not isinstance(node.target, ast.Name):
+            raise self.error(node.target, "only names can be assigned")
+        before = self.evaluate(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+        value = self.binary(node, type(node.op), before, self.evaluate(node.value))
+        self._assign(node.target, value)
+
+    def _annotated(self, node: ast.AnnAssign) -> None:
+        if not isinstance(node.target, ast.Name):
+            raise self.error(node.target, "only names can be assigned")
+        if node.value is None:
+            return
+        value = self.evaluate(node.value)
+        if is_constexpr_hint(node.annotation):
+            if isinstance(value, Tensor):
+                raise self.error(node.value, f"{node.target.id} is declared constexpr, but this is {describe(value)}")
+            self.frame.constexpr.add(node.target.id)
+        self._assign(node.target, value)
+
+    def _assert(self, node: ast.Assert) -> None:
+        test = self.evaluate(node.test)
+        if isinstance(test, Tensor):
+            raise self.error(node.test, "a run-time assert is not in this version yet", "tl.static_assert checks at compile time")
+        if not test:
+            message = f": {self.evaluate(node.msg)}" if node.msg is not None else ""
+            raise self.error(node, f"assertion failed{message}")
+
+    # Return and if --------------------------------------------------------------------------------------------
+
+    def _return(self, node: ast.Return) -> Returned:
+        if self._loops:
+            raise self.error(node, "return inside a run-time loop is not part of the language")
+        return Returned(None if node.value is None else self.evaluate(node.value))
+
+    def _if(self, node: ast.If, rest: Sequence[ast.stmt]) -> Returned | None | _FellThrough:
+        test = self.evaluate(node.test)
+        if not isinstance(test, Tensor):
+            done = self.run(node.body if test else node.orelse)
+            return _FELL_THROUGH if done is None else done
+        self.at(node.test)
+        if test.is_tile or test.is_pointer:
+            raise self.error(
+                node.test,
+                f"the condition of if is one value, got {describe(test)}",
+                "tl.where chooses element by element",
+            )
+        condition = self.semantics.truth(test)
+        if returns(node):
+            return self._branch(node, condition, [*node.body, *rest], [*node.orelse, *rest], whole=True)
+        self._branch(node, condition, node.body, node.orelse, whole=False)
+        return _FELL_THROUGH
+
+    def _branch(
+        self,
+        node: ast.AST,
+        condition: Tensor,
+        body: Sequence[ast.stmt],
+        orelse: Sequence[ast.stmt],
+        *,
+        whole: bool,
+    ) -> Returned | None:
+        """Builds ``scf.if``. ``whole``: the two ways include all that follows, so only what is returned comes out."""
+        before = dict(self.frame.locals)
+        then_block, else_block = Block(), Block()
+        with self.builder.into(then_block):
+            then_returned = self.run(body)
+            then_locals = self.frame.locals
+        self.frame.locals = dict(before)
+        with self.builder.into(else_block):
+            else_returned = self.run(orelse)
+            else_locals = self.frame.locals
+        self.frame.locals = before
+        self.at(node)
+        merge = _Merge(self, node, then_block, else_block)
+        result: Returned | None = None
+        if whole:
+            a = then_returned.value if then_returned else None
+            b = else_returned.value if else_returned else None
+            result = Returned(merge.add("what is returned", a, b))
+        else:
+            for name in dict.fromkeys([*then_locals, *else_locals]):
+                a = then_locals.get(name, _MISSING)
+                b = else_locals.get(name, _MISSING)
+                before[name] = merge.add(name, a, b)
+        outcome = merge.build(condition)
+        if whole:
+            assert result is not None
+            return Returned(outcome(result.value))
+        self.frame.locals = {name: outcome(value) for name, value in before.items()}
+        return None
+
+    def dynamic_conditional(self, node: ast.IfExp, test: Tensor) -> object:
+        """``a if test else b``: both sides are built, one runs."""
+        if test.is_tile or test.is_pointer:
+            raise self.error(
+                node.test, f"the condition is one value, got {describe(test)}", "tl.where chooses element by element"
+            )
+        self.at(node)
+        condition = self.semantics.truth(test)
+        then_block, else_block = Block(), Block()
+        with self.builder.into(then_block):
+            a = self.evaluate(node.body)
+        with self.builder.into(else_block):
+            b = self.evaluate(node.orelse)
+        self.at(node)
+        merge = _Merge(self, node, then_block, else_block)
+        value = merge.add("the value", a, b)
+        return merge.build(condition)(value)
+
+    # Loops ----------------------------------------------------------------------------------------------------
+
+    def _for(self, node: ast.For) -> None:
+        if node.orelse:
+            raise self.error(node, "for ... else is not part of the language")
+        if not isinstance(node.target, ast.Name):
+            raise self.error(node.target, "the variable of a loop is one name")
+        iterable = self.evaluate(node.iter)
+        if isinstance(iterable, tuple):
+            self._unroll(node, node.target, iterable)  # pyright: ignore[reportUnknownArgumentType]
+        elif not isinstance(iterable, Range):
+            raise self.error(node.iter, f"a loop runs over range or tl.static_range, got {describe(iterable)}")
+        elif iterable.static:
+            assert isinstance(iterable.start, int)
+            assert isinstance(iterable.stop, int)
+            assert isinstance(iterable.step, int)
+            self._unroll(node, node.target, range(iterable.start, iterable.stop, iterable.step))
+        else:
+            self._loop(node, node.target, iterable)
+
+    def _unroll(self, node: ast.For, target: ast.Name, values: Sequence[object]) -> None:
+        for value in values:
+            self._step(node)
+            self.frame.locals[target.id] = value
+            if self.run(node.body) is not None:
+                raise self.error(node, "return inside a loop is not part of the language")
+
+    def _loop(self, node: ast.For, target: ast.Name, bounds: Range) -> None:
+        self.at(node.iter)
+        descending = isinstance(bounds.step, int) and bounds.step < 0
+        first, last, step = bounds.start, bounds.stop, bounds.step
+        if descending:
+            assert isinstance(step, int)
+            first, last, step = last, first, -step
+        lower, upper, stride = self.semantics.range_bounds(first, last, step)  # type: ignore[arg-type]  # checked there
+        index = Tensor(Value(lower.value.type), lower.dtype)
+        carried = {name: self.frame.locals[name] for name in assigned(node.body) if self._carries(name, target.id)}
+        initial: dict[str, object] = {name: self._runtime(node, name, v) for name, v in carried.items()}
+        flat = [leaf for value in initial.values() for leaf in leaves(value)]
+        body = Block(args=[index.value, *(Value(t.value.type) for t in flat)])
+        arguments = iter(body.args[1:])
+        outer = self.frame.locals
+        self.frame.locals = dict(outer)
+        for name, value in initial.items():
+            self.frame.locals[name] = rebuild(value, arguments)
+        with self.builder.into(body):
+            variable = index
+            if descending:
+                # range(hi, lo, -s) counts hi, hi - s, …: hi - (i - lo) for i from lo up, as Triton does it.
+                variable = self.semantics.add(self.semantics.sub(upper, index), lower)
+            self.frame.locals[target.id] = variable
+            self._loops += 1
+            found = len(self.diagnostics)
+            try:
+                self.run(node.body)
+            finally:
+                self._loops -= 1
+            self.at(node)
+            failed = len(self.diagnostics) > found or any(
+                isinstance(self.frame.locals.get(name), Poison) for name in initial
+            )
+            yielded = [] if failed else self._yielded(node, initial)
+            self.builder.add(scf.Yield(tuple(t.value for t in yielded)))
+        inner = self.frame.locals
+        self.frame.locals = outer
+        if failed:
+            for name in assigned([node]):
+                outer[name] = POISON
+            return
+        loop = self.builder.add(scf.For(lower.value, upper.value, stride.value, tuple(t.value for t in flat), body))
+        results = iter(loop.results)
+        for name, value in initial.items():
+            outer[name] = rebuild(value, results)
+        for name in inner:
+            if name not in outer:
+                outer[name] = Undefined("it is assigned in a loop, which may not run; give it a value before the loop")
+        outer[target.id] = Undefined("the variable of a loop ends with the loop")
+
+    def _carries(self, name: str, index: str) -> bool:
+        return (
+            name != index
+            and name in self.frame.locals
+            and not isinstance(self.frame.locals[name], Undefined | Poison)
+        )
+
+    def _runtime(self, node: ast.AST, name: str, value: object) -> object:
+        """A value as a loop can carry it; things that only exist at compile time may not change in a loop."""
+        if isinstance(value, bool | int | float):
+            if name in self.frame.constexpr:
+                raise self.error(node, f"the constexpr {name} cannot change in a run-time loop", "use tl.static_range")
+            return self.semantics.tensor(value)
+        if isinstance(value, tuple):
+            return tuple(self._runtime(node, name, v) for v in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        if not isinstance(value, Tensor):
+            raise self.error(node, f"{name} is {describe(value)} before the loop and is assigned in it; a loop carries numbers and tiles only")
+        return value
+
+    def _yielded(self, node: ast.AST, initial: dict[str, object]) -> list[Tensor]:
+        """What the body leaves in the carried names, checked to have the types they came with."""
+        flat: list[Tensor] = []
+        for name, before in initial.items():
+            after = self.frame.locals[name]
+            if isinstance(after, Undefined):
+                raise self.error(node, f"{name} has no value at the end of the loop's body: {after.why}")
+            if isinstance(after, bool | int | float) and isinstance(before, Tensor) and not before.is_tile:
+                after = self._as_dtype(after, before)
+            first, last = leaves(before), leaves(self._runtime(node, name, after))
+            if len(first) != len(last):
+                raise self.error(node, f"{name} is {describe(before)} before the loop but {describe(after)} after its body")
+            for was, now in zip(first, last, strict=True):
+                if was.value.type != now.value.type or was.dtype != now.dtype:
+                    raise self.error(
+                        node,
+                        f"the loop changes the type of {name}: {describe(was)} before it, {describe(now)} after its body",
+                        f"give {name} its final type before the loop, or convert it with .to(...) in the loop",
+                    )
+                flat.append(now)
+        return flat
+
+    def _as_dtype(self, value: bool | int | float, like: Tensor) -> object:
+        """A constant assigned to a carried scalar takes its dtype where it holds the value."""
+        dtype = like.dtype
+        if isinstance(dtype, DType) and dtype.is_float == isinstance(value, float):
+            if dtype.is_float or dtype.is_bool == isinstance(value, bool):
+                return self.builder.number(value, dtype)
+        return value
+
+    # Calls ----------------------------------------------------------------------------------------------------
+
+    def call_function(
+        self, node: ast.Call, function: Function, positional: Sequence[object], named: dict[str, object]
+    ) -> object:
+        """Inlines a function of a kernel file: its body is read here, with its arguments' values."""
+        here = self.builder.location
+        if any(f.node is function.node for f in self._calls):
+            raise self.error(node, f"{function.name} calls itself; recursion is not part of the language")
+        if len(self._calls) >= _DEEPEST_CALL:
+            raise self.error(node, f"calls are nested more than {_DEEPEST_CALL} deep")
+        frame = Frame(function.module, function.name, here)
+        self._bind(node, function, frame, positional, named)
+        caller, self.frame = self.frame, frame
+        loops, self._loops = self._loops, 0
+        self._calls.append(function)
+        found = len(self.diagnostics)
+        try:
+            returned = self.run(without_docstring(function.node.body))
+        finally:
+            self._calls.pop()
+            self._loops = loops
+            self.frame = caller
+        self.builder.location = here
+        if len(self.diagnostics) > found:
+            raise Poisoned
+        return returned.value if returned is not None else None
+
+    def _bind(
+        self,
+        node: ast.AST,
+        function: Function,
+        frame: Frame,
+        positional: Sequence[object],
+        named: dict[str, object],
+    ) -> None:
+        """Gives the parameters of an inlined function their values."""
+        args = function.node.args
+        if args.vararg or args.kwarg:
+            raise self.error(node, f"{function.name} takes *args or **kwargs, which is not part of the language")
+        parameters = function.parameters
+        names = [p.arg for p in parameters]
+        form = f"it is {function.name}({', '.join(names)})"
+        given: dict[str, object] = {}
+        by_position = len(args.posonlyargs) + len(args.args)
+        if len(positional) > by_position:
+            raise self.error(node, f"{function.name} takes {by_position} arguments, got {len(positional)}", form)
+        given.update(zip(names, positional, strict=False))
+        for name, value in named.items():
+            if name not in names:
+                raise self.error(node, f"{function.name} has no parameter {name}", did_you_mean(name, names) or form)
+            if name in given:
+                raise self.error(node, f"{function.name} gets {name} twice", form)
+            given[name] = value
+        defaults = parameter_defaults(function.node)
+        missing = [n for n in names if n not in given and n not in defaults]
+        if missing:
+            raise self.error(node, f"{function.name} misses {', '.join(missing)}", form)
+        for parameter in parameters:
+            name = parameter.arg
+            if name in given:
+                value = given[name]
+            else:
+                value = function.module.library.evaluate(function.module, defaults[name])
+            if is_constexpr_hint(parameter.annotation):
+                if isinstance(value, Tensor):
+                    raise self.error(node, f"{name} of {function.name} is a constexpr, got {describe(value)}")
+                frame.constexpr.add(name)
+            frame.locals[name] = value
+
+
+class Endless(Exception):
+    """Unrolling is given up; carries the one error to report."""
+
+    def __init__(self, error: UserError) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+class _FellThrough:
+    """An ``if`` was read and the statements after it are still to come."""
+
+
+_FELL_THROUGH = _FellThrough()
+_MISSING = Undefined("it is assigned on one way through an if only")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Slot:
+    """Stands for a result of the ``scf.if`` being built."""
+
+    position: int
+    like: Tensor
+
+
+class _Merge:
+    """Brings the values of two branches together into the results of one ``scf.if``."""
+
+    def __init__(self, reader: Reader, node: ast.AST, then: Block, otherwise: Block) -> None:
+        self._reader = reader
+        self._node = node
+        self._then = then
+        self._else = otherwise
+        self._pairs: list[tuple[Tensor, Tensor]] = []
+
+    def add(self, name: str, a: object, b: object) -> object:
+        """The merged value of one name: as it is where both agree, else a slot for what the ``if`` yields."""
+        if a is b or (type(a) is type(b) and isinstance(a, bool | int | float | str) and a == b):
+            return a
+        if isinstance(a, Poison) or isinstance(b, Poison):
+            return POISON
+        if isinstance(a, Undefined) or isinstance(b, Undefined):
+            return a if isinstance(a, Undefined) else b
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            first: tuple[object, ...] = a
+            second: tuple[object, ...] = b
+            if len(first) == len(second):
+                return tuple(self.add(name, x, y) for x, y in zip(first, second, strict=True))
+        x, y = self._runtime(a, b, self._then), self._runtime(b, a, self._else)
+        if x is None or y is None:
+            raise self._reader.error(
+                self._node,
+                f"{name} differs between the two ways through this if: {describe(a)} and {describe(b)}",
+                "values known only at compile time cannot depend on a run-time condition",
+            )
+        if x.value.type != y.value.type or x.dtype != y.dtype:
+            raise self._reader.error(
+                self._node,
+                f"{name} has two types after this if: {describe(x)} on one way, {describe(y)} on the other",
+                "convert one of them with .to(...)",
+            )
+        self._pairs.append((x, y))
+        return _Slot(len(self._pairs) - 1, x)
+
+    def _runtime(self, value: object, other: object, block: Block) -> Tensor | None:
+        if isinstance(value, Tensor):
+            return value
+        if not isinstance(value, bool | int | float):
+            return None
+        builder = self._reader.builder
+        with builder.into(block):
+            if isinstance(other, Tensor) and not other.is_tile and isinstance(other.dtype, DType):
+                like = self._reader._as_dtype(value, other)  # pyright: ignore[reportPrivateUsage]
+                if isinstance(like, Tensor):
+                    return like
+            return self._reader.semantics.tensor(value)
+
+    def build(self, condition: Tensor) -> _Outcome:
+        """Ends both blocks and appends the ``scf.if``; the outcome puts its results in the place of slots."""
+        builder = self._reader.builder
+        for block, side in ((self._then, 0), (self._else, 1)):
+            with builder.into(block):
+                builder.add(scf.Yield(tuple(pair[side].value for pair in self._pairs)))
+        types = tuple(a.value.type for a, _ in self._pairs)
+        op = builder.add(scf.If(condition.value, self._then, self._else, types))
+        return _Outcome(op.results)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    results: tuple[Value, ...]
+
+    def __call__(self, value: object) -> object:
+        if isinstance(value, _Slot):
+            return Tensor(self.results[value.position], value.like.dtype)
+        if isinstance(value, tuple):
+            return tuple(self(v) for v in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return value
+
+
+# Helpers on syntax --------------------------------------------------------------------------------------------
+
+
+def assigned(statements: Sequence[ast.stmt]) -> list[str]:
+    """Names that the statements may assign, in order of first appearance."""
+    found: dict[str, None] = {}
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found[node.id] = None
+    return list(found)
+
+
+def returns(node: ast.AST) -> bool:
+    """Whether there is a ``return`` inside."""
+    return any(isinstance(inner, ast.Return) for inner in ast.walk(node))
+
+
+def leaves(value: object) -> list[Tensor]:
+    """The run-time values of a value or (nested) tuple, in order."""
+    if isinstance(value, tuple):
+        return [leaf for item in value for leaf in leaves(item)]  # pyright: ignore[reportUnknownVariableType]
+    return [value] if isinstance(value, Tensor) else []
+
+
+def rebuild(like: object, values: object) -> object:
+    """``like`` with its run-time values replaced by the next ones of an iterator."""
+    if isinstance(like, tuple):
+        return tuple(rebuild(item, values) for item in like)  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(like, Tensor):
+        return Tensor(next(values), like.dtype)  # type: ignore[call-overload]
+    return like
+
+
+def parameter_defaults(node: ast.FunctionDef) -> dict[str, ast.expr]:
+    """The default of each parameter that has one."""
+    args = node.args
+    positional = [*args.posonlyargs, *args.args]
+    found = {a.arg: d for a, d in zip(reversed(positional), reversed(args.defaults), strict=False)}
+    found |= {a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None}
+    return found

@@ -1,0 +1,169 @@
+"""What a name can stand for while a kernel is read.
+
+Numbers, strings, booleans, None, dtypes and tuples known at compile time are plain Python values; everything else is one
+of the classes here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from teenybuild.compiler.ir import core
+from teenybuild.compiler.ir.types import Element, Pointer, Type, shape_of
+from teenybuild.dtypes import DType, signless
+
+if TYPE_CHECKING:
+    from teenybuild.compiler.frontend.modules import Module
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tensor:
+    """A value known at run time: a scalar, a pointer, or a tile of either.
+
+    ``dtype`` keeps the sign that tile IR does not: a ``u32`` here is an ``i32`` there.
+    """
+
+    value: core.Value
+    dtype: Element
+
+    @property
+    def type(self) -> Type:
+        return self.value.type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return shape_of(self.value.type)
+
+    @property
+    def is_tile(self) -> bool:
+        return bool(self.shape)
+
+    @property
+    def is_pointer(self) -> bool:
+        return isinstance(self.dtype, Pointer)
+
+    @property
+    def scalar(self) -> DType:
+        """The dtype of the elements; not for pointers."""
+        assert isinstance(self.dtype, DType)
+        return self.dtype
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A function of a kernel file."""
+
+    module: Module
+    node: ast.FunctionDef
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    @property
+    def parameters(self) -> list[ast.arg]:
+        args = self.node.args
+        return [*args.posonlyargs, *args.args, *args.kwonlyargs]
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """A module of the language (``tl``, ``triton``, ``math``), by its canonical dotted name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A function of the language, by its canonical dotted name (``tl.load``)."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method:
+    """A builtin looked up on a value: ``x.to``, ``x.sum``."""
+
+    owner: object
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Range:
+    """``range(...)``, ``tl.range(...)`` or, unrolled, ``tl.static_range(...)``."""
+
+    start: object
+    stop: object
+    step: object
+    static: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HostObject:
+    """Something of the host program (``torch``, a class, a variable of a type kernels do not have).
+
+    It may stand in a kernel file; only using it in a kernel is an error, and ``why`` says what it is.
+    """
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """A name that has no value here: assigned on one way only, or not at all in a loop that may not run."""
+
+    why: str
+
+
+class Poison:
+    """What a statement that failed would have defined. Using it is no second error."""
+
+
+POISON = Poison()
+
+BuiltinFunction = Callable[..., object]
+
+
+def ir_element(dtype: Element) -> Element:
+    """The tile-IR element for a dtype of the language: without its sign."""
+    return Pointer(signless(dtype.pointee)) if isinstance(dtype, Pointer) else signless(dtype)
+
+
+def spell_element(dtype: Element) -> str:
+    """As the manifest and messages spell it: ``f32``, ``*f32``."""
+    return f"*{dtype.pointee}" if isinstance(dtype, Pointer) else dtype.name
+
+
+def describe(value: object) -> str:
+    """A value in the words of an error message, with its type and shape."""
+    match value:
+        case Tensor():
+            element = spell_element(value.dtype)
+            if value.is_tile:
+                return f"a tile of {element} {list(value.shape)}"
+            return f"a pointer {element}" if value.is_pointer else f"a scalar {element}"
+        case DType():
+            return f"the dtype {value}"
+        case Function():
+            return f"the function {value.name}"
+        case Builtin():
+            return f"the function {value.name}"
+        case Method():
+            return f"the method .{value.name}"
+        case Namespace():
+            return f"the module {value.name}"
+        case Range():
+            return "a range"
+        case HostObject():
+            return value.why
+        case None:
+            return "None"
+        case bool() | int() | float() | str():
+            return f"the constant {value!r}"
+        case tuple():
+            return f"a tuple of {len(value)}"  # pyright: ignore[reportUnknownArgumentType]
+        case _:
+            return f"a {type(value).__name__}"

@@ -1,0 +1,314 @@
+"""What a tile program is made of beyond arithmetic: Triton's ``tt`` dialect, as far as kernels use it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from teenybuild.compiler.ir import fold
+from teenybuild.compiler.ir.constant import constant, constant_of
+from teenybuild.compiler.ir.core import (
+    ELEMENTWISE,
+    PURE,
+    TERMINATOR,
+    Block,
+    Names,
+    Op,
+    Operand,
+    Operands,
+    OptionalOperand,
+    VerifyError,
+)
+from teenybuild.compiler.ir.types import (
+    Element,
+    Pointer,
+    Tile,
+    Type,
+    element,
+    mask_of,
+    numel,
+    shape_of,
+    spell,
+    with_element,
+    with_shape,
+)
+from teenybuild.dtypes import i32
+
+Axis = Literal["x", "y", "z"]
+
+
+class GetProgramId(Op, name="tt.get_program_id", traits=PURE):
+    """Which program of the grid this is, along one axis."""
+
+    axis: Axis
+
+    def infer(self) -> tuple[Type, ...]:
+        return (i32,)
+
+    def assembly(self, names: Names) -> str:
+        return f"{self.name} {self.axis} : i32"
+
+
+class GetNumPrograms(Op, name="tt.get_num_programs", traits=PURE):
+    """How many programs the grid has along one axis."""
+
+    axis: Axis
+
+    def infer(self) -> tuple[Type, ...]:
+        return (i32,)
+
+    def assembly(self, names: Names) -> str:
+        return f"{self.name} {self.axis} : i32"
+
+
+class MakeRange(Op, name="tt.make_range", traits=PURE):
+    """``[start, start + 1, … end - 1]`` as i32."""
+
+    start: int
+    end: int
+
+    def infer(self) -> tuple[Type, ...]:
+        return (Tile((self.end - self.start,), i32),)
+
+    def assembly(self, names: Names) -> str:
+        return (
+            f"{self.name} {{end = {self.end} : i32, start = {self.start} : i32}} : {spell(self.results[0].type)}"
+        )
+
+
+class _Reshaping(Op):
+    """An operation that only changes which elements stand where."""
+
+    source: Operand
+    type: Type
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.type,)
+
+    def fold(self) -> fold.Folded:
+        if self.source.type == self.type:
+            return self.source
+        known = constant_of(self.source)
+        return None if known is None else constant(known, self.type)
+
+    def attributes_text(self) -> str:
+        return ""
+
+    def assembly(self, names: Names) -> str:
+        return (
+            f"{self.name} {names[self.source]}{self.attributes_text()} : "
+            f"{spell(self.source.type)} -> {spell(self.type)}"
+        )
+
+
+class Splat(_Reshaping, name="tt.splat", traits=PURE):
+    """A scalar in every element of a tile."""
+
+    def verify(self) -> None:
+        if isinstance(self.source.type, Tile) or element(self.type) != self.source.type:
+            raise VerifyError(self, f"{spell(self.source.type)} to {spell(self.type)}")
+
+
+class Broadcast(_Reshaping, name="tt.broadcast", traits=PURE):
+    """Repeats a tile along its axes of size 1."""
+
+    def verify(self) -> None:
+        if any(a not in (1, b) for a, b in zip(shape_of(self.source.type), shape_of(self.type), strict=True)):
+            raise VerifyError(self, f"{spell(self.source.type)} to {spell(self.type)}")
+
+
+class ExpandDims(_Reshaping, name="tt.expand_dims", traits=PURE):
+    """Inserts an axis of size 1 at ``axis``."""
+
+    axis: int
+
+    def attributes_text(self) -> str:
+        return f" {{axis = {self.axis} : i32}}"
+
+    def verify(self) -> None:
+        shape = shape_of(self.source.type)
+        if shape_of(self.type) != (*shape[: self.axis], 1, *shape[self.axis :]):
+            raise VerifyError(self, f"{spell(self.source.type)} to {spell(self.type)} at {self.axis}")
+
+
+class Reshape(_Reshaping, name="tt.reshape", traits=PURE):
+    """The same elements, in row-major order, in another shape."""
+
+    def verify(self) -> None:
+        if numel(self.source.type) != numel(self.type):
+            raise VerifyError(self, "the number of elements differs")
+
+
+class AddPtr(Op, name="tt.addptr", traits=PURE | ELEMENTWISE):
+    """A pointer moved by ``offset`` elements (signed)."""
+
+    pointer: Operand
+    offset: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.pointer.type,)
+
+    def verify(self) -> None:
+        if not isinstance(element(self.pointer.type), Pointer):
+            raise VerifyError(self, f"{spell(self.pointer.type)} is no pointer")
+        if shape_of(self.pointer.type) != shape_of(self.offset.type):
+            raise VerifyError(self, "shapes differ")
+
+    def fold(self) -> fold.Folded:
+        return self.pointer if constant_of(self.offset) == 0 else None
+
+    def assembly(self, names: Names) -> str:
+        return (
+            f"{self.name} {names[self.pointer]}, {names[self.offset]} : "
+            f"{spell(self.pointer.type)}, {spell(self.offset.type)}"
+        )
+
+
+class Bitcast(Op, name="tt.bitcast", traits=PURE | ELEMENTWISE):
+    """The same bits as another type of the same width."""
+
+    source: Operand
+    to: Element
+
+    def infer(self) -> tuple[Type, ...]:
+        return (with_element(self.source.type, self.to),)
+
+    def fold(self) -> fold.Folded:
+        return self.source if element(self.source.type) == self.to else None
+
+    def assembly(self, names: Names) -> str:
+        return (
+            f"{self.name} {names[self.source]} : {spell(self.source.type)} -> {spell(self.results[0].type)}"
+        )
+
+
+def _pointee(op: Op, pointer: Type) -> Element:
+    found = element(pointer)
+    if not isinstance(found, Pointer):
+        raise VerifyError(op, f"{spell(pointer)} is no pointer")
+    return found.pointee
+
+
+class Load(Op, name="tt.load"):
+    """Reads through each pointer where ``mask`` holds; elsewhere gives ``other``, or nothing in particular.
+
+    Memory behind a pointer whose mask is false is not touched.
+    """
+
+    pointer: Operand
+    mask: OptionalOperand = None
+    other: OptionalOperand = None
+
+    def infer(self) -> tuple[Type, ...]:
+        return (with_element(self.pointer.type, _pointee(self, self.pointer.type)),)
+
+    def verify(self) -> None:
+        if self.mask is not None and self.mask.type != mask_of(self.pointer.type):
+            raise VerifyError(self, f"the mask is {spell(self.mask.type)}")
+        if self.other is not None and (self.mask is None or self.other.type != self.results[0].type):
+            raise VerifyError(self, "other needs a mask and the type of the result")
+
+    def assembly(self, names: Names) -> str:
+        return f"{self.name} {', '.join(names[v] for v in self.operands)} : {spell(self.pointer.type)}"
+
+
+class Store(Op, name="tt.store"):
+    """Writes ``value`` through each pointer where ``mask`` holds."""
+
+    pointer: Operand
+    value: Operand
+    mask: OptionalOperand = None
+
+    def verify(self) -> None:
+        if self.value.type != with_element(self.pointer.type, _pointee(self, self.pointer.type)):
+            raise VerifyError(self, f"stores {spell(self.value.type)} through {spell(self.pointer.type)}")
+        if self.mask is not None and self.mask.type != mask_of(self.pointer.type):
+            raise VerifyError(self, f"the mask is {spell(self.mask.type)}")
+
+    def assembly(self, names: Names) -> str:
+        return f"{self.name} {', '.join(names[v] for v in self.operands)} : {spell(self.pointer.type)}"
+
+
+class Reduce(Op, name="tt.reduce", traits=PURE):
+    """Combines all elements along ``axis`` with ``combine``, a block over two scalars (or two sets of them).
+
+    ``combine`` must commute: elements meet in the order of ``order`` (see ``layout/order.py``), pairs that differ in one bit
+    of their index along the axis at a time, so that every target gives the same bits.
+    """
+
+    sources: Operands
+    axis: int
+    combine: Block
+    order: tuple[int, ...] | None = None
+
+    def infer(self) -> tuple[Type, ...]:
+        shape = shape_of(self.sources[0].type)
+        return tuple(with_shape(s.type, shape[: self.axis] + shape[self.axis + 1 :]) for s in self.sources)
+
+    def verify(self) -> None:
+        shape = shape_of(self.sources[0].type)
+        if not 0 <= self.axis < len(shape):
+            raise VerifyError(self, f"axis {self.axis} of a tile of rank {len(shape)}")
+        if len(self.combine.args) != 2 * len(self.sources):
+            raise VerifyError(self, "the combine block takes two values a source")
+
+    def assembly(self, names: Names) -> str:
+        operands = ", ".join(names[v] for v in self.sources)
+        types = ", ".join(spell(v.type) for v in self.sources)
+        results = ", ".join(spell(r.type) for r in self.results)
+        if len(self.results) > 1:
+            results = f"({results})"
+        body = names.region(self.combine, header=True)
+        return f'"{self.name}"({operands}) <{{axis = {self.axis} : i32}}> ({body}) : ({types}) -> {results}'
+
+
+class ReduceReturn(Op, name="tt.reduce.return", traits=TERMINATOR):
+    """Ends the combine block of a reduction."""
+
+    values: Operands
+
+    def assembly(self, names: Names) -> str:
+        operands = ", ".join(names[v] for v in self.values)
+        return f"{self.name} {operands} : {', '.join(spell(v.type) for v in self.values)}"
+
+
+InputPrecision = Literal["ieee", "tf32", "tf32x3"]
+
+
+class Dot(Op, name="tt.dot", traits=PURE):
+    """``a @ b + c`` of [M, K], [K, N] and [M, N]; products and sums in ``c``'s type."""
+
+    a: Operand
+    b: Operand
+    c: Operand
+    precision: InputPrecision = "ieee"
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.c.type,)
+
+    def verify(self) -> None:
+        (m, k), (k2, n), out = shape_of(self.a.type), shape_of(self.b.type), shape_of(self.c.type)
+        if k != k2 or out != (m, n):
+            raise VerifyError(self, f"shapes {m}x{k}, {k2}x{n}, {out}")
+
+    def assembly(self, names: Names) -> str:
+        operands = ", ".join(names[v] for v in self.operands)
+        precision = "" if self.precision == "ieee" else f", inputPrecision = {self.precision}"
+        return (
+            f"{self.name} {operands}{precision} : {spell(self.a.type)} * {spell(self.b.type)} -> {spell(self.c.type)}"
+        )
+
+
+class Return(Op, name="tt.return", traits=TERMINATOR):
+    """Ends a kernel."""
+
+    def assembly(self, names: Names) -> str:
+        return self.name
+
+
+class ConvertLayout(Op, name="ttg.convert_layout", traits=PURE):
+    """The same tile, held by other lanes. Comes in with layout assignment; never printed as ``.mlir``."""
+
+    source: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.source.type,)

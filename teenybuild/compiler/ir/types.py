@@ -1,0 +1,81 @@
+"""Types of tile IR: scalars, pointers, and tiles of either.
+
+A scalar's type is its dtype's row (:class:`teenybuild.dtypes.DType`) with the sign taken away: tile IR, like MLIR's
+``arith``, keeps signs in operations.  A tile's sides are powers of two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from teenybuild.dtypes import DType, i1
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """The address of a ``pointee`` in global memory, 64 bits."""
+
+    pointee: DType
+
+    def __str__(self) -> str:
+        return f"!tt.ptr<{self.pointee.mlir}>"
+
+
+Element = DType | Pointer
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """``shape`` elements, spread over the lanes of one program. Sides are powers of two."""
+
+    shape: tuple[int, ...]
+    element: Element
+
+    def __str__(self) -> str:
+        return f"tensor<{'x'.join(map(str, self.shape))}x{spell(self.element)}>"
+
+
+Type = DType | Pointer | Tile
+
+
+def spell(type_: Type) -> str:
+    """The type as MLIR prints it."""
+    return type_.mlir if isinstance(type_, DType) else str(type_)
+
+
+def element(type_: Type) -> Element:
+    """What one lane holds: the tile's element, or the scalar itself."""
+    return type_.element if isinstance(type_, Tile) else type_
+
+
+def dtype_of(type_: Type) -> DType:
+    """The dtype of a scalar or of a tile of scalars; a pointer has none."""
+    found = element(type_)
+    assert isinstance(found, DType), f"{spell(type_)} holds pointers"
+    return found
+
+
+def shape_of(type_: Type) -> tuple[int, ...]:
+    """The sides of a tile; ``()`` for a scalar."""
+    return type_.shape if isinstance(type_, Tile) else ()
+
+
+def numel(type_: Type) -> int:
+    """Elements in a tile; 1 for a scalar."""
+    return prod(shape_of(type_))
+
+
+def with_element(type_: Type, new: Element) -> Type:
+    """A tile of the same shape, or a scalar, of another element."""
+    return Tile(type_.shape, new) if isinstance(type_, Tile) else new
+
+
+def with_shape(type_: Type, shape: tuple[int, ...]) -> Type:
+    """The same elements in another shape; ``()`` gives the scalar."""
+    return Tile(shape, element(type_)) if shape else element(type_)
+
+
+def mask_of(type_: Type) -> Type:
+    """The type of a predicate over ``type_``."""
+    return with_element(type_, i1)

@@ -1,0 +1,442 @@
+"""Layout assignment: every tile gets a home, and moves only where two homes meet.
+
+Operations that touch memory, and products, have layouts they want (:mod:`policy`); everything else takes the layout of what it is
+computed from, or of what it is computed for.  Values that are cheap to make (offsets, masks, pointers, constants) have no home: they
+are made again in each layout that asks for them.  What is left is an explicit ``convert_layout``.
+
+Two phases: *infer* settles homes by walking forward and backward to a fixed point; *rewrite* builds the function anew, with
+``value.layout`` set on every tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from teenybuild.compiler.ir import arith, math, scf, tt
+from teenybuild.compiler.ir.constant import Constant
+from teenybuild.compiler.ir.core import ELEMENTWISE, Block, Function, Op, Value
+from teenybuild.compiler.ir.types import Pointer, Tile, element, shape_of
+from teenybuild.compiler.layout.axes import AxisAnalysis
+from teenybuild.compiler.layout.linear import Layout, broadcast_view, drop_axis, reduction_order
+from teenybuild.compiler.layout.policy import Policy
+
+#: Elementwise operations worth keeping the result of, however they come about.
+_COSTLY = (math.FloatUnary, arith.DivF, arith.RemF, arith.DivSI, arith.DivUI, arith.RemSI, arith.RemUI)
+#: The widest access of a lane, in bytes.
+WIDEST = 16
+
+
+def is_cheap(value: Value, cheap: set[Value]) -> bool:
+    """Whether a tile is better made again than kept: index arithmetic, masks and constants."""
+    op = value.op
+    if op is None:
+        return False
+    if isinstance(op, Constant | tt.Splat | tt.MakeRange):
+        return True
+    if isinstance(op, tt.ExpandDims | tt.Broadcast):
+        return op.source in cheap
+    if not op.traits & ELEMENTWISE or isinstance(op, _COSTLY) or len(op.results) != 1:
+        return False
+    return all(not isinstance(v.type, Tile) or v in cheap for v in op.operands)
+
+
+def cheap_values(block: Block) -> set[Value]:
+    """All cheap tiles of a block and the blocks inside it."""
+    found: set[Value] = set()
+    _gather_cheap(block, found)
+    return found
+
+
+def _gather_cheap(block: Block, found: set[Value]) -> None:
+    for op in block.ops:
+        if len(op.results) == 1 and isinstance(op.results[0].type, Tile) and is_cheap(op.results[0], found):
+            found.add(op.results[0])
+        if not isinstance(op, tt.Reduce):
+            for inner in op.blocks:
+                _gather_cheap(inner, found)
+
+
+def fastest_axes(pointer: Value, axes: AxisAnalysis) -> tuple[int, ...]:
+    """Axes by how far the pointers run along them, the most contiguous first, ties to the last axis."""
+    contiguity = axes[pointer].contiguity
+    return tuple(sorted(range(len(contiguity)), key=lambda a: (-contiguity[a], -a)))
+
+
+def widest_access(op: tt.Load | tt.Store, axis: int, axes: AxisAnalysis) -> int:
+    """How many neighbours along ``axis`` one access may take: bounded by contiguity, alignment, the mask, and 16 bytes."""
+    info = axes[op.pointer]
+    pointer = element(op.pointer.type)
+    assert isinstance(pointer, Pointer)
+    size = pointer.pointee.size
+    run = info.contiguity[axis]
+    aligned = max(1, info.divisibility[axis] // size)
+    width = min(run, aligned, WIDEST // size, shape_of(op.pointer.type)[axis])
+    if op.mask is not None:
+        width = min(width, axes[op.mask].constancy[axis])
+    return 1 << (width.bit_length() - 1)
+
+
+def _tile_ops(block: Block) -> Iterator[Op]:
+    """Operations in order, inner blocks after their owner; combine blocks of reductions are scalar and left out."""
+    for op in block.ops:
+        yield op
+        if not isinstance(op, tt.Reduce):
+            for inner in op.blocks:
+                yield from _tile_ops(inner)
+
+
+class _Infer:
+    """Settles the home of every tile that is not cheap."""
+
+    def __init__(self, function: Function, axes: AxisAnalysis, policy: Policy, cheap: set[Value]) -> None:
+        self.homes: dict[Value, Layout] = {}
+        #: Where cheap tiles are made for reductions and products, which take them as they come.
+        self.given: dict[Value, Layout] = {}
+        #: The layout of each store.
+        self.stores: dict[tt.Store, Layout] = {}
+        self._axes = axes
+        self._policy = policy
+        self._cheap = cheap
+        self._ops = list(_tile_ops(function.body))
+        self._widths: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+        for op in self._ops:
+            if isinstance(op, tt.Load | tt.Store) and isinstance(op.pointer.type, Tile):
+                order = fastest_axes(op.pointer, axes)
+                key = (op.pointer.type.shape, order)
+                self._widths[key] = max(self._widths.get(key, 1), widest_access(op, order[0], axes))
+        self._run()
+
+    def _access(self, op: tt.Load | tt.Store) -> Layout:
+        """All accesses of one shape and order share one layout, wide enough for the widest."""
+        assert isinstance(op.pointer.type, Tile)
+        shape, order = op.pointer.type.shape, fastest_axes(op.pointer, self._axes)
+        return self._policy.access(shape, order, self._widths[shape, order])
+
+    def _run(self) -> None:
+        waiting: list[Op] = []
+        for op in self._ops:
+            if isinstance(op, tt.Load) and isinstance(op.result.type, Tile):
+                # A vector is loaded however its reader wants it (as a row of a tile, say); a larger tile says itself.
+                if len(op.result.type.shape) > 1:
+                    self.homes[op.result] = self._access(op)
+                else:
+                    waiting.append(op)
+            elif isinstance(op, tt.Dot):
+                self.homes[op.result] = self._policy.dot(shape_of(op.result.type))
+            if isinstance(op, tt.Dot | tt.Reduce):
+                self.given.update({v: self._default(v) for v in op.operands if v in self._cheap})
+        while True:
+            while self._forward() | self._backward():
+                pass
+            unsettled = self._next_unsettled(waiting)
+            if unsettled is None:
+                break
+            value, layout = unsettled
+            self.homes[value] = layout
+        for op in self._ops:
+            if isinstance(op, tt.Store) and isinstance(op.pointer.type, Tile):
+                home = self.homes.get(op.value)
+                access = self._access(op)
+                self.stores[op] = access if home is None else self._policy.stored(home, access)
+
+    def _next_unsettled(self, waiting: list[Op]) -> tuple[Value, Layout] | None:
+        for op in waiting:
+            assert isinstance(op, tt.Load)
+            if op.result not in self.homes:
+                return op.result, self._access(op)
+        for op in self._ops:
+            for value in (*op.results, *(a for b in op.blocks for a in b.args if not isinstance(op, tt.Reduce))):
+                if self._wants_home(value):
+                    return value, self._default(value)
+        return None
+
+    def _default(self, value: Value) -> Layout:
+        """As if it were loaded row-major."""
+        shape = shape_of(value.type)
+        order = tuple(reversed(range(len(shape))))
+        return self._policy.access(shape, order, self._widths.get((shape, order), 1))
+
+    def _wants_home(self, value: Value) -> bool:
+        return isinstance(value.type, Tile) and value not in self._cheap and value not in self.homes
+
+    def _give(self, value: Value, layout: Layout | None) -> bool:
+        if layout is None or not self._wants_home(value):
+            return False
+        self.homes[value] = layout
+        return True
+
+    def _forward(self) -> bool:
+        changed = False
+        for op in self._ops:
+            match op:
+                case tt.ExpandDims():
+                    home = self.homes.get(op.source)
+                    changed |= self._give(op.result, home.with_shape(shape_of(op.type)) if home else None)
+                case tt.Reshape():
+                    home = self.homes.get(op.source)
+                    changed |= self._give(op.result, home.with_shape(shape_of(op.type)) if home else None)
+                case tt.Reduce():
+                    home = self.homes.get(op.sources[0]) or self.given.get(op.sources[0])
+                    if home is not None:
+                        reduced = self._policy.viewed(home, drop_axis(home.shape, op.axis))
+                        for result in op.results:
+                            changed |= self._give(result, reduced)
+                case scf.For():
+                    changed |= self._tie_loop(op)
+                case scf.If():
+                    changed |= self._tie_branches(op)
+                case _ if op.traits & ELEMENTWISE and op.results:
+                    changed |= self._give(op.results[0], self._first_home(op.operands))
+                case _:
+                    pass
+        return changed
+
+    def _first_home(self, values: list[Value]) -> Layout | None:
+        for value in values:
+            home = self.homes.get(value)
+            if home is not None:
+                return home
+        return None
+
+    def _tie_loop(self, op: scf.For) -> bool:
+        changed = False
+        groups = zip(op.results, op.body.args[1:], op.body.terminator.operands, op.initial, strict=True)
+        for result, arg, yielded, initial in groups:
+            home = self._first_home([arg, yielded, result, initial])
+            for value in (result, arg, yielded, initial):
+                changed |= self._give(value, home)
+        return changed
+
+    def _tie_branches(self, op: scf.If) -> bool:
+        changed = False
+        groups = zip(op.results, op.then.terminator.operands, op.otherwise.terminator.operands, strict=True)
+        for result, a, b in groups:
+            home = self._first_home([result, a, b])
+            for value in (result, a, b):
+                changed |= self._give(value, home)
+        return changed
+
+    def _backward(self) -> bool:
+        changed = False
+        for op in reversed(self._ops):
+            match op:
+                case tt.Load() | tt.Store() if isinstance(op.pointer.type, Tile):
+                    known = self.homes.get(op.result) if isinstance(op, tt.Load) else self._access(op)
+                    for value in op.operands:
+                        changed |= self._give(value, known)
+                case tt.ExpandDims() | tt.Reshape():
+                    home = self.homes.get(op.result)
+                    changed |= self._give(op.source, home.with_shape(shape_of(op.source.type)) if home else None)
+                case tt.Broadcast():
+                    home = self.homes.get(op.result)
+                    if home is not None:
+                        changed |= self._give(op.source, source_layout(op, home, self._policy))
+                case _ if op.traits & ELEMENTWISE and op.results:
+                    home = self.homes.get(op.results[0])
+                    for value in op.operands:
+                        changed |= self._give(value, home)
+                case _:
+                    pass
+        return changed
+
+
+class _Scope:
+    """One block being built: its operations so far, and the values made in it, by (value, layout)."""
+
+    def __init__(self, args: list[Value]) -> None:
+        self.ops: list[Op] = []
+        self.made: dict[tuple[Value, Layout], Value] = {}
+        self.owned: set[Value] = set(args)
+
+
+class _Rewrite:
+    """Builds the function anew with layouts; see :func:`assign_layouts`."""
+
+    def __init__(self, infer: _Infer, axes: AxisAnalysis, policy: Policy, cheap: set[Value]) -> None:
+        self._homes = infer.homes
+        self._given = infer.given
+        self._policy = policy
+        self._stores = infer.stores
+        self._axes = axes
+        self._cheap = cheap
+        self._scopes: list[_Scope] = []
+        #: Old values that are kept → new.
+        self._new: dict[Value, Value] = {}
+
+    def block(self, block: Block) -> Block:
+        args = [self._argument(a) for a in block.args]
+        scope = _Scope(block.args)
+        self._scopes.append(scope)
+        for op in block.ops:
+            scope.owned.update(op.results)
+            self._op(op)
+        self._scopes.pop()
+        return Block(args, scope.ops)
+
+    def _argument(self, old: Value) -> Value:
+        new = self._new[old] = Value(old.type)
+        if isinstance(old.type, Tile):
+            new.layout = self._homes[old]
+        self._axes.copy_to(new, old)
+        return new
+
+    def _add(self, op: Op, scope: _Scope | None = None) -> Op:
+        (scope or self._scopes[-1]).ops.append(op)
+        return op
+
+    def _keep(self, op: Op, old: Op) -> None:
+        """Appends a rewritten operation; its results take the old ones' homes."""
+        op.location = old.location  # type: ignore[misc]  # shadows the class default on this instance
+        for new, was in zip(op.results, old.results, strict=True):
+            if isinstance(was.type, Tile):
+                new.layout = self._homes[was]
+            self._new[was] = new
+            self._axes.copy_to(new, was)
+        self._add(op)
+
+    def _op(self, op: Op) -> None:
+        if len(op.results) == 1 and op.results[0] in self._cheap:
+            return  # made where it is asked for
+        match op:
+            case scf.For():
+                self._loop(op)
+            case scf.If():
+                condition = self._scalar(op.condition)
+                then, otherwise = self._branch(op.then, op), self._branch(op.otherwise, op)
+                self._keep(scf.If(condition, then, otherwise, op.types), op)
+            case scf.Yield():
+                raise AssertionError("handled with its owner")
+            case tt.Reduce():
+                sources = tuple(self._home(v) for v in op.sources)
+                self._keep(tt.Reduce(sources, op.axis, op.combine, op.order), op)
+            case tt.Dot():
+                layout = self._homes[op.result]
+                operands = (self._home(op.a), self._home(op.b), self.want(op.c, layout))
+                self._keep(tt.Dot(*operands, op.precision), op)
+            case tt.Store() if isinstance(op.pointer.type, Tile):
+                layout = self._stores[op]
+                self._keep(op.copy(lambda v: self.want(v, layout)), op)
+            case tt.ExpandDims() | tt.Broadcast() | tt.Reshape():
+                self._view(op)
+            case _ if op.results and isinstance(op.results[0].type, Tile):
+                layout = self._homes[op.results[0]]
+                self._keep(op.copy(lambda v: self.want(v, layout) if isinstance(v.type, Tile) else self._scalar(v)), op)
+            case _:
+                self._keep(op.copy(self._scalar), op)
+
+    def _view(self, op: tt.ExpandDims | tt.Broadcast | tt.Reshape) -> None:
+        layout = self._homes[op.result]
+        source = self.want(op.source, source_layout(op, layout, self._policy))
+        self._keep(op.copy(lambda _: source), op)
+
+    def _loop(self, op: scf.For) -> None:
+        bounds = [self._scalar(v) for v in (op.lower, op.upper, op.step)]
+        initial = tuple(self._carried(v, a) for v, a in zip(op.initial, op.body.args[1:], strict=True))
+        body = self._body(op.body, op.body.args[1:])
+        self._keep(scf.For(bounds[0], bounds[1], bounds[2], initial, body), op)
+
+    def _branch(self, block: Block, op: scf.If) -> Block:
+        return self._body(block, list(op.results))
+
+    def _body(self, block: Block, like: list[Value]) -> Block:
+        """A block that ends in ``scf.yield``; what it yields takes the homes of ``like``."""
+        args = [self._argument(a) for a in block.args]
+        scope = _Scope(block.args)
+        self._scopes.append(scope)
+        for op in block.ops[:-1]:
+            scope.owned.update(op.results)
+            self._op(op)
+        last = block.terminator
+        yielded = scf.Yield(tuple(self._carried(v, k) for v, k in zip(last.operands, like, strict=True)))
+        yielded.location = last.location  # type: ignore[misc]  # shadows the class default on this instance
+        self._add(yielded)
+        self._scopes.pop()
+        return Block(args, scope.ops)
+
+    def _carried(self, value: Value, like: Value) -> Value:
+        return self.want(value, self._homes[like]) if isinstance(value.type, Tile) else self._scalar(value)
+
+    def _scalar(self, value: Value) -> Value:
+        return self._new[value]
+
+    def _home(self, value: Value) -> Value:
+        """The value where it is at home, for operations that take it as it comes."""
+        return self.want(value, self._given[value] if value in self._cheap else self._homes[value])
+
+    def want(self, value: Value, layout: Layout) -> Value:
+        """The (old) value, held in ``layout``: itself, made again, or moved."""
+        if value not in self._cheap:
+            new = self._new[value]
+            if new.layout == layout:
+                return new
+        depth = self._depth(value)
+        for scope in self._scopes[depth:]:
+            found = scope.made.get((value, layout))
+            if found is not None:
+                return found
+        if value in self._cheap:
+            scope = self._scopes[depth]
+            made = self._make(value, layout, scope)
+        else:
+            scope = self._scopes[-1]
+            move = tt.ConvertLayout(self._new[value])
+            made = self._add(move, scope).results[0]
+            move.location = value.op.location if value.op else None  # type: ignore[misc]
+        made.layout = layout
+        scope.made[value, layout] = made
+        self._axes.copy_to(made, value)
+        return made
+
+    def _depth(self, value: Value) -> int:
+        """The scope a value was defined in: a cheap one is made again there, before whatever is being built now."""
+        for depth in range(len(self._scopes) - 1, -1, -1):
+            if value in self._scopes[depth].owned:
+                return depth
+        return 0
+
+    def _make(self, value: Value, layout: Layout, scope: _Scope) -> Value:
+        op = value.op
+        assert op is not None
+        if isinstance(op, tt.Broadcast):
+            # Made in the very lanes that read it, whatever the policy: nothing has to move.
+            source = self.want(op.source, layout.viewed(broadcast_view(shape_of(op.source.type), layout.shape)))
+            new = op.copy(lambda _: source)
+        elif isinstance(op, tt.ExpandDims):
+            source = self.want(op.source, layout.with_shape(shape_of(op.source.type)))
+            new = op.copy(lambda _: source)
+        else:
+            new = op.copy(lambda v: self.want(v, layout) if isinstance(v.type, Tile) else self._scalar(v))
+        return self._add(new, scope).results[0]
+
+
+def source_layout(op: Op, layout: Layout, policy: Policy) -> Layout:
+    """Where the source of a view is read from, if its result is held in ``layout``."""
+    source = shape_of(op.operands[0].type)
+    if isinstance(op, tt.Broadcast):
+        return policy.viewed(layout, broadcast_view(source, layout.shape))
+    return layout.with_shape(source)
+
+
+def settle_orders(function: Function, axes: AxisAnalysis, policy: Policy) -> None:
+    """Fixes the order in which each reduction combines its elements: that of ``policy``'s layouts.
+
+    The order is part of what a program computes (rounding depends on it), so every target takes it from one policy.
+    """
+    if any(isinstance(op, tt.Reduce) for op in _tile_ops(function.body)):
+        infer = _Infer(function, axes, policy, cheap_values(function.body))
+        for op in _tile_ops(function.body):
+            if isinstance(op, tt.Reduce):
+                source = op.sources[0]
+                op.order = reduction_order(infer.homes.get(source) or infer.given[source], op.axis)
+
+
+def assign_layouts(function: Function, axes: AxisAnalysis, policy: Policy) -> Function:
+    """The same function with ``value.layout`` set on every tile, and a ``convert_layout`` where one must move.
+
+    ``axes`` is extended with the new function's values.
+    """
+    cheap = cheap_values(function.body)
+    rewrite = _Rewrite(_Infer(function, axes, policy, cheap), axes, policy, cheap)
+    return Function(
+        function.name, function.arg_names, rewrite.block(function.body), function.divisibility, function.constant
+    )

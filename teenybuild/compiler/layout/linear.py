@@ -1,0 +1,237 @@
+"""Linear layouts: which element of a tile a register of a lane holds.
+
+A tile of 2^n elements is numbered row-major, so an element's index has n bits, the last axis in the lowest.  A layout gives, for
+each bit of the register number, the lane number and the warp number, the index bits it flips (its *basis*); the element held is the
+XOR of the bases of all set bits.  The map is linear over F2: composing, inverting and comparing layouts is bit arithmetic.
+(Zhou et al., "Linear Layouts", arXiv 2505.23819.)
+
+A lane or warp bit whose basis is 0 changes nothing: the lanes it joins hold copies, *replicas*, of the same elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+
+def log2(n: int) -> int:
+    """The exponent of a power of two."""
+    assert n > 0, n
+    assert n & (n - 1) == 0, n
+    return n.bit_length() - 1
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Bases of the register, lane and warp bits, lowest bit first; see the module's text."""
+
+    shape: tuple[int, ...]
+    registers: tuple[int, ...]
+    lanes: tuple[int, ...]
+    warps: tuple[int, ...]
+
+    @cached_property
+    def bits(self) -> int:
+        """Bits of an element's index."""
+        return log2(prod(self.shape))
+
+    @property
+    def threads(self) -> tuple[int, ...]:
+        """Bases of the thread number's bits: lanes, then warps."""
+        return self.lanes + self.warps
+
+    @property
+    def count(self) -> int:
+        """Registers a lane holds."""
+        return 1 << len(self.registers)
+
+    @cached_property
+    def indices(self) -> tuple[int, ...]:
+        """For each register, the index it holds in lane 0 of warp 0; a lane's own index is XORed to it."""
+        found = [0]
+        for basis in self.registers:
+            found += [i ^ basis for i in found]
+        return tuple(found)
+
+    @cached_property
+    def replica_bits(self) -> int:
+        """Mask of the thread-number bits that join replicas: the owner has all of them 0."""
+        return sum(1 << i for i, basis in enumerate(self.threads) if basis == 0)
+
+    @cached_property
+    def _inverse(self) -> tuple[tuple[int, int, int], ...]:
+        """Rows (index, register, thread) in echelon form, highest index bit first."""
+        rows = [(basis, 1 << i, 0) for i, basis in enumerate(self.registers)]
+        rows += [(basis, 0, 1 << i) for i, basis in enumerate(self.threads)]
+        echelon: list[tuple[int, int, int]] = []
+        for index, register, thread in rows:
+            for pivot, r, t in echelon:
+                if index ^ pivot < index:
+                    index, register, thread = index ^ pivot, register ^ r, thread ^ t
+            if index:
+                echelon.append((index, register, thread))
+                echelon.sort(reverse=True)
+        return tuple(echelon)
+
+    def place(self, index: int) -> tuple[int, int]:
+        """(register, thread) that holds the element ``index``; the owner among replicas."""
+        register = thread = 0
+        for pivot, r, t in self._inverse:
+            if index ^ pivot < index:
+                index, register, thread = index ^ pivot, register ^ r, thread ^ t
+        assert index == 0, "the layout does not cover its tile"
+        return register, thread
+
+    def viewed(self, view: View) -> Layout:
+        """The layout of the tile that ``view`` reads, such that reading it takes no movement between lanes."""
+        registers = [view(b) for b in self.registers]
+        return Layout(
+            view.source,
+            tuple(dict.fromkeys(b for b in registers if b)),
+            tuple(view(b) for b in self.lanes),
+            tuple(view(b) for b in self.warps),
+        )
+
+    def with_shape(self, shape: tuple[int, ...]) -> Layout:
+        """The same places for the same elements, counted in another shape."""
+        return Layout(shape, self.registers, self.lanes, self.warps)
+
+
+@dataclass(frozen=True)
+class View:
+    """Where a tile's elements come from in another: a linear map from its index bits to the ``source``'s."""
+
+    source: tuple[int, ...]
+    bits: tuple[int, ...]
+
+    def __call__(self, index: int) -> int:
+        found, i = 0, 0
+        while index:
+            if index & 1:
+                found ^= self.bits[i]
+            index >>= 1
+            i += 1
+        return found
+
+
+def axis_offsets(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """For each axis, the lowest index bit that counts along it."""
+    offsets: list[int] = []
+    at = log2(prod(shape))
+    for side in shape:
+        at -= log2(side)
+        offsets.append(at)
+    return tuple(offsets)
+
+
+def identity(shape: tuple[int, ...], total: int) -> View:
+    """A view that keeps the order of elements and only counts them in ``shape``."""
+    return View(shape, tuple(1 << i for i in range(log2(total))))
+
+
+def broadcast_view(source: tuple[int, ...], result: tuple[int, ...]) -> View:
+    """Axes of size 1 in ``source`` are repeated to ``result``'s."""
+    bits: list[int] = []
+    at = 0
+    for s, r in zip(reversed(source), reversed(result), strict=True):
+        for _ in range(log2(r)):
+            if s == 1:
+                bits.append(0)
+            else:
+                bits.append(1 << at)
+                at += 1
+    return View(source, tuple(bits))
+
+
+def drop_axis(shape: tuple[int, ...], axis: int) -> View:
+    """From a tile to its reduction along ``axis``: the axis' bits vanish."""
+    result = shape[:axis] + shape[axis + 1 :]
+    low = axis_offsets(shape)[axis]
+    width = log2(shape[axis])
+    bits = [
+        0 if low <= i < low + width else (1 << i if i < low else 1 << (i - width))
+        for i in range(log2(prod(shape)))
+    ]
+    return View(result, tuple(bits))
+
+
+def blocked(
+    shape: tuple[int, ...],
+    order: tuple[int, ...],
+    vector: tuple[int, ...],
+    lanes: int,
+    warps: int,
+) -> Layout:
+    """Consecutive registers hold ``vector`` neighbours, consecutive lanes the next ones along ``order`` (fastest axis first).
+
+    Lanes and warps that find nothing left hold replicas; elements that are left over repeat the pattern in further registers.
+    ``lanes`` and ``warps`` are counts, powers of two.
+    """
+    offsets = axis_offsets(shape)
+    taken = [0] * len(shape)
+
+    def take(axis: int, most: int) -> list[int]:
+        count = min(most, log2(shape[axis]) - taken[axis])
+        bases = [1 << (offsets[axis] + taken[axis] + i) for i in range(count)]
+        taken[axis] += count
+        return bases
+
+    def spread(count: int, axes: Iterable[int]) -> list[int]:
+        bases: list[int] = []
+        for axis in axes:
+            bases += take(axis, count - len(bases))
+        return bases + [0] * (count - len(bases))
+
+    registers = [b for axis in order for b in take(axis, log2(vector[axis]))]
+    lane_bases = spread(log2(lanes), order)
+    warp_bases = spread(log2(warps), order)
+    for axis in order:
+        registers += take(axis, 64)
+    return Layout(shape, tuple(registers), tuple(lane_bases), tuple(warp_bases))
+
+
+def row_major(shape: tuple[int, ...]) -> Layout:
+    """One element a lane, lanes in the order of elements: as many lanes as elements. What suits a CPU."""
+    return Layout(shape, (), tuple(1 << i for i in range(log2(prod(shape)))), ())
+
+
+def thread_runs(bases: tuple[int, ...]) -> list[tuple[int, int, int]]:
+    """Bases of thread bits as runs (first thread bit, count, first index bit) that one shift each moves into place.
+
+    Only for bases of at most one bit each, as all blocked layouts have; others are (bit, 1, basis) with the basis negative.
+    """
+    runs: list[tuple[int, int, int]] = []
+    for bit, basis in enumerate(bases):
+        if not basis:
+            continue
+        if basis & (basis - 1):
+            runs.append((bit, 1, -basis))
+            continue
+        at = log2(basis)
+        if runs and runs[-1][2] >= 0 and runs[-1][0] + runs[-1][1] == bit and runs[-1][2] + runs[-1][1] == at:
+            first, count, index = runs[-1]
+            runs[-1] = (first, count + 1, index)
+        else:
+            runs.append((bit, 1, at))
+    return runs
+
+
+
+def reduction_order(layout: Layout, axis: int) -> tuple[int, ...]:
+    """Bits of the position along ``axis``, in the order in which a reduction of this layout combines them.
+
+    First what one lane holds, then across lanes, then across warps; within each, the highest bit first, so that halves meet.
+    """
+    low = axis_offsets(layout.shape)[axis]
+    width = log2(layout.shape[axis])
+    found: list[int] = []
+    for bases in (layout.registers, layout.lanes, layout.warps):
+        for basis in reversed(bases):
+            bit = basis.bit_length() - 1 - low
+            if basis and 0 <= bit < width:
+                assert basis & (basis - 1) == 0, "reductions take layouts with one index bit a basis"
+                found.append(bit)
+    assert sorted(found) == list(range(width)), "the layout does not cover the axis once"
+    return tuple(found)

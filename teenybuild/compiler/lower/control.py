@@ -1,0 +1,61 @@
+"""Loops and branches of a program. Every lane takes the same way, so they are plain branches around lanes' work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from teenybuild.compiler.ir.core import Block
+from teenybuild.compiler.ir.scf import For, If
+from teenybuild.compiler.ir.types import dtype_of
+from teenybuild.compiler.lower.machine import Machine
+
+LowerBlock = Callable[[Block], None]
+
+
+def lower_for(machine: Machine, op: For, lower_block: LowerBlock) -> None:
+    """``for``: a test before each turn, carried values in the machine's keeping."""
+    text = machine.text
+    machine.meet()
+    llvm = dtype_of(op.lower.type).llvm
+    first, last, step = (machine.scalar(v) for v in (op.lower, op.upper, op.step))
+    index, *carried = op.body.args
+    carry = machine.carry(carried, op.initial)
+    head, body, done = text.label(), text.label(), text.label()
+    before = text.block
+    text.do(f"br label %{head}")
+    text.open(head)
+    variable, following = text.name(), text.name()
+    phi = text.slot()
+    carry.enter(before)
+    machine.set_scalar(index, variable)
+    more = text.op(f"icmp slt {llvm} {variable}, {last}")
+    text.do(f"br i1 {more}, label %{body}, label %{done}")
+    text.open(body)
+    lower_block(op.body)
+    machine.meet()
+    carry.again(op.body.terminator.operands)
+    text.do(f"{following} = add {llvm} {variable}, {step}")
+    latch = text.block
+    carry.close(latch)
+    text.do(f"br label %{head}")
+    with text.into(phi):
+        text.do(f"{variable} = phi {llvm} [ {first}, %{before} ], [ {following}, %{latch} ]")
+    text.open(done)
+    carry.leave(op.results)
+
+
+def lower_if(machine: Machine, op: If, lower_block: LowerBlock) -> None:
+    """``if``: results in the machine's keeping."""
+    text = machine.text
+    machine.meet()
+    then, otherwise, done = text.label(), text.label(), text.label()
+    join = machine.join(op.results)
+    text.do(f"br i1 {machine.scalar(op.condition)}, label %{then}, label %{otherwise}")
+    for label, block in ((then, op.then), (otherwise, op.otherwise)):
+        text.open(label)
+        lower_block(block)
+        machine.meet()
+        join.give(block.terminator.operands)
+        text.do(f"br label %{done}")
+    text.open(done)
+    join.take()

@@ -1,0 +1,108 @@
+"""Products of tiles by fused multiply-add, one output element a register, over k in order.
+
+Operands are staged where every lane can read any element of them: shared memory on a GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from teenybuild.compiler.ir import tt
+from teenybuild.compiler.ir.core import Value
+from teenybuild.compiler.ir.types import dtype_of, element, shape_of
+from teenybuild.compiler.layout.linear import Layout
+from teenybuild.compiler.lower.lane import Lane
+from teenybuild.compiler.lower.machine import LaneRegisters, Machine
+from teenybuild.compiler.lower.memory import index_of, owns
+from teenybuild.compiler.lower.reduce import machine_bits
+from teenybuild.dtypes import DType, f16, f32, i32
+
+
+def accumulates_in(op: tt.Dot) -> DType:
+    """The dtype products are summed in: the accumulator's; f32 for an f16 one, rounded at the end of each dot."""
+    out = dtype_of(op.c.type)
+    return f32 if out == f16 else out
+
+
+def lower_dot(machine: Machine, op: tt.Dot) -> None:
+    """See the module's text; a machine that has its own way with whole tiles takes it."""
+    if machine.whole_dot(op):
+        return
+    a, b = _stage(machine, op.a), _stage(machine, op.b)
+    machine.barrier()
+    layout = cast(Layout, op.result.layout)
+    held = machine.each_lane(
+        [dtype_of(op.c.type)],
+        lambda lane: _product(machine, lane, op, layout, a, b),
+        1 << len(layout.threads),
+        [op.c],
+    )
+    machine.bind(op.result, held[0])
+
+
+def _stage(machine: Machine, value: Value) -> int:
+    """Writes a tile row-major to shared memory; its offset."""
+    layout = cast(Layout, value.layout)
+    kind = element(value.type)
+    size = machine_bits(machine, kind) // 8
+    base = machine.shared((1 << layout.bits) * size, 16)
+
+    def write(lane: Lane) -> LaneRegisters:
+        values = lane.registers(value)
+        owner = owns(lane, layout.replica_bits) if layout.replica_bits else None
+        index = index_of(lane, layout)
+        for register in range(layout.count):
+            at = _at(lane, index, layout.indices[register], size, base)
+            machine.shared_store(lane, kind, at, [values[register]], owner)
+        return []
+
+    machine.each_lane([], write, 1 << len(layout.threads), [value])
+    return base
+
+
+def _at(lane: Lane, index: str, flip: int, size: int, base: int) -> str:
+    if flip:
+        index = lane.two("xor", "i32", index, lane.number(flip, i32))
+    scaled = lane.two("mul", "i32", index, lane.number(size, i32))
+    return lane.two("add", "i32", scaled, lane.number(base, i32)) if base else scaled
+
+
+def _product(machine: Machine, lane: Lane, op: tt.Dot, layout: Layout, a: int, b: int) -> LaneRegisters:
+    """A loop over k: each turn reads one column of the lane's rows and one row of its columns."""
+    (m, k), (_, n) = shape_of(op.a.type), shape_of(op.b.type)
+    source, out = dtype_of(op.a.type), dtype_of(op.c.type)
+    total = accumulates_in(op)
+    size = machine_bits(machine, source) // 8
+    row, column = machine.coordinate(lane, layout, 0), machine.coordinate(lane, layout, 1)
+    rows = sorted({index // n for index in layout.indices})
+    columns = sorted({index % n for index in layout.indices})
+    start = [
+        c if out == total else machine.widen(lane, c, out, total) for c in lane.registers(op.c)
+    ]
+
+    def turn(position: str, sums: Sequence[str]) -> list[str]:
+        at = lane.broadcast(i32, position)
+        left: dict[int, str] = {}
+        right: dict[int, str] = {}
+        for r in rows:
+            i = lane.two("xor", "i32", row, lane.number(r, i32))
+            index = lane.two("add", "i32", lane.two("mul", "i32", i, lane.number(k, i32)), at)
+            left[r] = _load(machine, lane, source, total, _at(lane, index, 0, size, a))
+        for c in columns:
+            j = lane.two("xor", "i32", column, lane.number(c, i32))
+            index = lane.two("add", "i32", lane.two("mul", "i32", at, lane.number(n, i32)), j)
+            right[c] = _load(machine, lane, source, total, _at(lane, index, 0, size, b))
+        return [
+            lane.intrinsic("fma", total.llvm, left[index // n], right[index % n], s)
+            for index, s in zip(layout.indices, sums, strict=True)
+        ]
+
+    assert m
+    sums = machine.count_loop(lane, k, lane.type(total), start, turn)
+    return [[s if out == total else machine.narrow(lane, s, total, out) for s in sums]]
+
+
+def _load(machine: Machine, lane: Lane, source: DType, to: DType, address: str) -> str:
+    value = machine.shared_load(lane, source, address, 1)[0]
+    return value if source == to else machine.widen(lane, value, source, to)

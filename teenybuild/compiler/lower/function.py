@@ -1,0 +1,147 @@
+"""One function, from tile IR with layouts to LLVM IR: which rule lowers which operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from teenybuild.compiler.ir import scf, tt
+from teenybuild.compiler.ir.constant import Constant
+from teenybuild.compiler.ir.core import ELEMENTWISE, TERMINATOR, Block, Function, Op
+from teenybuild.compiler.ir.types import Tile, dtype_of, element, shape_of
+from teenybuild.compiler.layout.assign import cheap_values
+from teenybuild.compiler.layout.axes import AxisAnalysis
+from teenybuild.compiler.layout.linear import Layout, View, axis_offsets, broadcast_view, identity
+from teenybuild.compiler.lower.control import lower_for, lower_if
+from teenybuild.compiler.lower.convert import lower_convert
+from teenybuild.compiler.lower.dot import lower_dot
+from teenybuild.compiler.lower.elementwise import RULES
+from teenybuild.compiler.lower.lane import Lane
+from teenybuild.compiler.lower.machine import LaneRegisters, Machine
+from teenybuild.compiler.lower.memory import lower_load, lower_store
+from teenybuild.compiler.lower.reduce import lower_reduce
+from teenybuild.dtypes import i32
+
+
+class FunctionLowering:
+    """Walks a function's blocks and applies the rules on one machine."""
+
+    def __init__(self, function: Function, axes: AxisAnalysis, machine: Machine) -> None:
+        self._function = function
+        self._axes = axes
+        self._machine = machine
+        self._lazy = cheap_values(function.body)
+        self._handlers: dict[type[Op], Callable[[Op], None]] = {
+            tt.Load: lambda op: lower_load(machine, cast(tt.Load, op), axes),
+            tt.Store: lambda op: lower_store(machine, cast(tt.Store, op), axes),
+            tt.Reduce: lambda op: lower_reduce(machine, cast(tt.Reduce, op)),
+            tt.Dot: lambda op: lower_dot(machine, cast(tt.Dot, op)),
+            tt.ConvertLayout: lambda op: lower_convert(machine, cast(tt.ConvertLayout, op)),
+            scf.For: lambda op: lower_for(machine, cast(scf.For, op), self.block),
+            scf.If: lambda op: lower_if(machine, cast(scf.If, op), self.block),
+        }
+
+    def run(self) -> None:
+        """Lowers the whole body."""
+        self.block(self._function.body)
+        self._machine.meet()
+
+    def block(self, block: Block) -> None:
+        """Lowers the operations of a block, without its terminator."""
+        for op in block.ops:
+            if op.traits & TERMINATOR:
+                return
+            handler = self._handlers.get(type(op))
+            if handler is not None:
+                handler(op)
+            elif isinstance(op.results[0].type, Tile):
+                self._tile(op)
+            else:
+                self._uniform(op)
+
+    def _uniform(self, op: Op) -> None:
+        """A scalar operation, once for all lanes."""
+        machine, result = self._machine, op.results[0]
+        match op:
+            case Constant():
+                machine.set_scalar(result, machine.uniform.number(op.value, dtype_of(op.type)))
+            case tt.GetProgramId():
+                machine.set_scalar(result, machine.program_id(op.axis))
+            case tt.GetNumPrograms():
+                machine.set_scalar(result, machine.num_programs(op.axis))
+            case _:
+                operands = [machine.scalar(v) for v in op.operands]
+                machine.set_scalar(result, RULES[type(op)](machine.uniform, op, operands))
+
+    def _tile(self, op: Op) -> None:
+        """An operation on tiles that stays within a lane: register by register."""
+        register_rule = self._register_rule(op)
+        if op.results[0] in self._lazy:
+            self._machine.lazy(op, register_rule)
+            return
+        layout = cast(Layout, op.results[0].layout)
+
+        def rule(lane: Lane) -> LaneRegisters:
+            return [[register_rule(lane, r) for r in range(layout.count)]]
+
+        if isinstance(op, tt.Broadcast | tt.Reshape | tt.ExpandDims):
+            self._machine.view(op, view_of(op), register_rule)
+        else:
+            self._machine.local(op, rule)
+
+    def _register_rule(self, op: Op) -> Callable[[Lane, int], str]:
+        """How one register of an operation's result comes about."""
+        layout = cast(Layout, op.results[0].layout)
+        match op:
+            case Constant():
+                dtype = dtype_of(op.type)
+                value = op.value
+                return lambda lane, r: lane.number(value, dtype)
+            case tt.Splat():
+                kind, source = element(op.source.type), op.source
+                return lambda lane, r: lane.broadcast(kind, lane.machine.scalar(source))
+            case tt.MakeRange():
+                return _make_range(op, layout)
+            case tt.Broadcast() | tt.Reshape() | tt.ExpandDims():
+                return _view_register(op, view_of(op), layout)
+            case _:
+                assert op.traits & ELEMENTWISE, f"no rule lowers {op.name}"
+                elementwise, operands = RULES[type(op)], op.operands
+                return lambda lane, r: elementwise(lane, op, [lane.registers(v)[r] for v in operands])
+
+
+def _make_range(op: tt.MakeRange, layout: Layout) -> Callable[[Lane, int], str]:
+    shift = axis_offsets(layout.shape)[0]
+    start = op.start
+
+    def rule(lane: Lane, r: int) -> str:
+        at = lane.machine.coordinate(lane, layout, 0)
+        flip = layout.indices[r] >> shift
+        if flip:
+            at = lane.two("or disjoint", "i32", at, lane.number(flip, i32))
+        return lane.two("add", "i32", at, lane.number(start, i32)) if start else at
+
+    return rule
+
+
+def view_of(op: tt.Broadcast | tt.Reshape | tt.ExpandDims) -> View:
+    """Where the elements of a view's result come from in its source."""
+    source, result = shape_of(op.source.type), shape_of(op.type)
+    if isinstance(op, tt.Broadcast):
+        return broadcast_view(source, result)
+    total = 1
+    for side in result:
+        total *= side
+    return identity(source, total)
+
+
+def _view_register(op: tt.Broadcast | tt.Reshape | tt.ExpandDims, view: View, layout: Layout) -> Callable[[Lane, int], str]:
+    """The source's register that a register of the view is: the same lane's, by the choice of layouts."""
+    source = cast(Layout, op.source.layout)
+    place = {index: register for register, index in enumerate(source.indices)}
+
+    def rule(lane: Lane, r: int) -> str:
+        return lane.registers(op.source)[place[view(layout.indices[r])]]
+
+    return rule
+

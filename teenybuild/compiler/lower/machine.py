@@ -1,0 +1,249 @@
+"""What lowering asks of a target. Rules are written against this; no rule knows which machine it is for.
+
+A program's *uniform* values (scalars, loop bounds) are the same in every lane.  A *tile* lives in the registers of many lanes.  Rules that
+stay within a lane run inside a :class:`Lane`; where lanes meet, a rule works on :class:`Held` tiles, between lanes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from teenybuild.compiler.ir.core import Op, Value
+from teenybuild.compiler.ir.tt import Dot
+from teenybuild.compiler.ir.types import Element
+from teenybuild.compiler.layout.linear import Layout, View
+from teenybuild.compiler.layout.policy import Policy
+from teenybuild.compiler.lower.lane import Lane
+from teenybuild.compiler.lower.text import Text
+from teenybuild.dtypes import DType
+
+#: Registers of one lane, one list a tile.
+LaneRegisters = list[list[str]]
+#: Combines two sets of scalars, one of each source of a reduction.
+Combine = Callable[[Lane, Sequence[str], Sequence[str]], list[str]]
+Extremum = Literal["maxnum", "minnum", "maximum", "minimum"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """A tile held by all lanes between two steps: what it is made of is the machine's business."""
+
+    element: Element
+    count: int
+    state: object
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a group of neighbouring elements is read or written at once.
+
+    ``count`` elements of ``element`` from one address, which is a multiple of ``alignment`` bytes.  ``run`` is the number of neighbouring
+    lanes whose addresses follow each other; ``uniform`` of those have one mask.
+    """
+
+    element: DType
+    count: int
+    alignment: int
+    run: int
+    uniform: int
+
+
+class Carry(Protocol):
+    """What a loop carries, while its text is written from top to bottom."""
+
+    def enter(self, before: str) -> None:
+        """At the loop's head; ``before`` is the block that leads there."""
+
+    def again(self, values: Sequence[Value]) -> None:
+        """At the end of the body: the values of the next turn."""
+
+    def close(self, latch: str) -> None:
+        """``latch`` is the block that leads back to the head."""
+
+    def leave(self, results: Sequence[Value]) -> None:
+        """After the loop: what it carries is its results."""
+
+
+class Join(Protocol):
+    """What the two ways through a branch give."""
+
+    def give(self, values: Sequence[Value]) -> None:
+        """At the end of one way."""
+
+    def take(self) -> None:
+        """Where the ways meet again."""
+
+
+class Machine(ABC):
+    """A target, while one function is lowered for it."""
+
+    text: Text
+    policy: Policy
+    #: For scalars.
+    uniform: Lane
+
+    # Representation -------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def carrier(self, element: Element) -> str:
+        """The LLVM type that holds one element."""
+
+    @abstractmethod
+    def registers(self, lane: Lane, value: Value) -> Sequence[str]:
+        """The registers of a value in a lane."""
+
+    @abstractmethod
+    def scalar(self, value: Value) -> str:
+        """The SSA name of a uniform value."""
+
+    @abstractmethod
+    def set_scalar(self, value: Value, name: str) -> None:
+        """Names a uniform value."""
+
+    # Order of work --------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def local(self, op: Op, rule: Callable[[Lane], LaneRegisters]) -> None:
+        """``op`` stays within each lane: ``rule`` gives the registers of each of its results."""
+
+    @abstractmethod
+    def lazy(self, op: Op, rule: Callable[[Lane, int], str]) -> None:
+        """``op`` is cheap and pure: ``rule`` gives one register of its result, and runs where and when it is needed."""
+
+    @abstractmethod
+    def meet(self) -> None:
+        """What follows is not within a lane: everything before it is done first."""
+
+    @abstractmethod
+    def each_lane(
+        self,
+        elements: Sequence[Element],
+        rule: Callable[[Lane], LaneRegisters],
+        threads: int,
+        reads: Sequence[Value] = (),
+    ) -> list[Held]:
+        """Runs ``rule`` in every one of ``threads`` lanes, after everything before it; what it gives is held until someone asks.
+
+        ``reads`` are the program's values that it asks for.
+        """
+
+    @abstractmethod
+    def read(self, lane: Lane, held: Held) -> list[str]:
+        """The registers of a held tile in a lane."""
+
+    @abstractmethod
+    def bind(self, value: Value, held: Held) -> None:
+        """A held tile becomes a value of the program; a scalar is taken from any lane."""
+
+    @abstractmethod
+    def view(self, op: Op, view: View, rule: Callable[[Lane, int], str]) -> None:
+        """``op`` reads its source through ``view``. ``rule`` gives a register where that stays within the lane."""
+
+    @abstractmethod
+    def carry(self, args: Sequence[Value], initial: Sequence[Value]) -> Carry:
+        """The values a loop carries."""
+
+    @abstractmethod
+    def join(self, results: Sequence[Value]) -> Join:
+        """The results of a branch."""
+
+    @abstractmethod
+    def count_loop(
+        self,
+        lane: Lane,
+        count: int,
+        type_: str,
+        start: Sequence[str],
+        turn: Callable[[str, Sequence[str]], list[str]],
+    ) -> list[str]:
+        """``for i in range(count)`` within a lane: ``turn(i, values)`` gives the next values, all of LLVM type ``type_``."""
+
+    @abstractmethod
+    def whole_dot(self, op: Dot) -> bool:
+        """Lowers a product of whole tiles in the machine's own way; False where it has none."""
+
+    # Where a lane stands --------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def thread(self, lane: Lane) -> str:
+        """The lane's number within the program, i32."""
+
+    @abstractmethod
+    def coordinate(self, lane: Lane, layout: Layout, axis: int) -> str:
+        """Where register 0 of the lane lies along ``axis``, i32; other registers differ by a constant XOR."""
+
+    @abstractmethod
+    def program_id(self, axis: str) -> str:
+        """The program's coordinate, i32."""
+
+    @abstractmethod
+    def num_programs(self, axis: str) -> str:
+        """The grid's extent, i32."""
+
+    # Memory ---------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def load(
+        self, lane: Lane, access: Access, pointer: str, offset: int, mask: str | None, other: Sequence[str] | None
+    ) -> list[str]:
+        """Reads ``access.count`` neighbours at ``pointer`` + ``offset`` bytes; masked-off lanes touch nothing and get ``other``, or 0."""
+
+    @abstractmethod
+    def store(
+        self, lane: Lane, access: Access, pointer: str, offset: int, mask: str | None, values: Sequence[str]
+    ) -> None:
+        """Writes ``access.count`` neighbours; masked-off lanes touch nothing."""
+
+    @abstractmethod
+    def store_once(self, access: Access, pointer: str, mask: str | None, value: str) -> None:
+        """Writes a uniform value, by one lane."""
+
+    @abstractmethod
+    def shared(self, size: int, alignment: int) -> int:
+        """Sets aside ``size`` bytes that all lanes share, for one operation; the offset of the first."""
+
+    @abstractmethod
+    def shared_store(self, lane: Lane, element: Element, address: str, values: Sequence[str], mask: str | None) -> None:
+        """Writes neighbours at a byte offset (i32) of shared memory."""
+
+    @abstractmethod
+    def shared_load(self, lane: Lane, element: Element, address: str, count: int) -> list[str]:
+        """Reads neighbours at a byte offset (i32) of shared memory."""
+
+    @abstractmethod
+    def barrier(self) -> None:
+        """All lanes' accesses to shared memory before this come before all after it."""
+
+    # Between lanes --------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def fold_lanes(self, helds: list[Held], bits: Sequence[int], layout: Layout, combine: Combine) -> list[Held]:
+        """Combines lanes that differ in ``bits`` of the lane number, one bit after the other; all of them get the result.
+
+        Where the policy compacts reduced tiles, the lanes that are left move together.
+        """
+
+    # What instructions there are ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def narrow(self, lane: Lane, value: str, source: DType, to: DType) -> str:
+        """A float rounded to a narrower one, to nearest even."""
+
+    @abstractmethod
+    def widen(self, lane: Lane, value: str, source: DType, to: DType) -> str:
+        """A float as a wider one."""
+
+    @abstractmethod
+    def extremum(self, lane: Lane, which: Extremum, dtype: DType, a: str, b: str) -> str:
+        """The larger or smaller of two floats; -0.0 is below 0.0; ``*num`` ignore a NaN, the others give it."""
+
+    @abstractmethod
+    def divide(self, lane: Lane, opcode: str, dtype: DType, a: str, b: str) -> str:
+        """Integer division or remainder (``sdiv``, ``udiv``, ``srem``, ``urem``); never traps."""
+
+    @abstractmethod
+    def approximate(self, lane: Lane, function: str, operands: Sequence[str]) -> str | None:
+        """The machine's own f32 instruction for ``exp2``, ``log2``, ``rsqrt`` or ``div``, as Triton uses it; None where it has none."""

@@ -1,0 +1,93 @@
+"""LLVM IR as text, written in order, with places kept open for what is only written when someone asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_Chunk = list["str | _Chunk"]
+
+
+class Text:
+    """The body of one LLVM function, and the declarations it needs.
+
+    ``slot()`` keeps a place open; ``into(slot)`` writes there. Because a slot comes after everything its operation reads and before
+    everything that reads it, what is written late still stands where it dominates its uses.
+    """
+
+    def __init__(self) -> None:
+        self.entry: _Chunk = []
+        self._body: _Chunk = []
+        self._at: _Chunk = self._body
+        self._count = 0
+        self.block = "entry"
+        self._declarations: dict[str, None] = {}
+        self._definitions: dict[str, str] = {}
+
+    def name(self) -> str:
+        """A fresh local name."""
+        self._count += 1
+        return f"%v{self._count}"
+
+    def op(self, text: str) -> str:
+        """Appends an instruction and names its result."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self._at.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        """Appends an instruction without a result."""
+        self._at.append(f"  {text}")
+
+    def label(self) -> str:
+        """A fresh block name, for branches to come."""
+        self._count += 1
+        return f"b{self._count}"
+
+    def open(self, label: str) -> None:
+        """Starts a block."""
+        self._at.append(f"{label}:")
+        self.block = label
+
+    def slot(self) -> _Chunk:
+        """A place in the text that is filled later."""
+        chunk: _Chunk = []
+        self._at.append(chunk)
+        return chunk
+
+    @contextmanager
+    def into(self, slot: _Chunk) -> Iterator[None]:
+        """Writes into a slot for a while. No blocks may be opened there."""
+        outer, self._at = self._at, slot
+        try:
+            yield
+        finally:
+            self._at = outer
+
+    def declare(self, text: str) -> None:
+        """An external function, once."""
+        self._declarations[text] = None
+
+    def define(self, name: str, text: str) -> None:
+        """A private helper function or global, once."""
+        self._definitions.setdefault(name, text)
+
+    def body(self) -> str:
+        """Everything written, the entry's lines first."""
+        lines: list[str] = []
+        _flatten(self.entry, lines)
+        _flatten(self._body, lines)
+        return "\n".join(lines)
+
+    def preamble(self) -> str:
+        """Definitions and declarations."""
+        return "\n".join([*self._definitions.values(), *(f"declare {d}" for d in self._declarations)])
+
+
+def _flatten(chunk: _Chunk, lines: list[str]) -> None:
+    for item in chunk:
+        if isinstance(item, str):
+            lines.append(item)
+        else:
+            _flatten(item, lines)

@@ -1,0 +1,624 @@
+"""NVIDIA GPUs: a lane is a thread, registers are SSA values, lanes meet through shuffles and shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from teenybuild.compiler.ir.core import Function, Op, Value
+from teenybuild.compiler.ir.tt import Dot
+from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
+from teenybuild.compiler.layout.axes import AxisAnalysis
+from teenybuild.compiler.layout.linear import Layout, View, axis_offsets, thread_runs
+from teenybuild.compiler.layout.policy import Policy, WarpPolicy
+from teenybuild.compiler.lower import scalars
+from teenybuild.compiler.lower.function import FunctionLowering
+from teenybuild.compiler.lower.lane import Lane
+from teenybuild.compiler.lower.loops import counted
+from teenybuild.compiler.lower.machine import (
+    Access,
+    Carry,
+    Combine,
+    Extremum,
+    Held,
+    Join,
+    LaneRegisters,
+    Machine,
+)
+from teenybuild.compiler.lower.shared import SharedMemory
+from teenybuild.compiler.lower.text import Text
+from teenybuild.compiler.targets.base import Lowered, Settings
+from teenybuild.dtypes import DType, bf16, f32, i1
+from teenybuild.targets import Arch
+
+WARP = 32
+
+
+@dataclass(frozen=True, slots=True)
+class NvptxTarget:
+    """One architecture with one choice of settings."""
+
+    arch: Arch
+    settings: Settings
+
+    @property
+    def policy(self) -> Policy:
+        return WarpPolicy(self.settings.num_warps)
+
+    def lower(self, function: Function, axes: AxisAnalysis) -> Lowered:
+        """LLVM IR with one kernel, ``{function}_entry_point``."""
+        machine = GpuMachine(self.arch, self.settings.num_warps)
+        symbol = f"{function.name}_entry_point"
+        parameters = machine.begin(function, axes)
+        FunctionLowering(function, axes, machine).run()
+        machine.text.do("ret void")
+        threads = WARP * self.settings.num_warps
+        attributes = f'"nvvm.reqntid"="{threads}"'
+        if self.settings.maxnreg is not None:
+            attributes += f' "nvvm.maxnreg"="{self.settings.maxnreg}"'
+        llvm = (
+            'target triple = "nvptx64-nvidia-cuda"\n'
+            f"{machine.text.preamble()}\n"
+            f"define ptx_kernel void @{symbol}({', '.join(parameters)}) #0 {{\nentry:\n"
+            f"{machine.text.body()}\n}}\n"
+            f"attributes #0 = {{ nounwind {attributes} }}\n"
+            "attributes #1 = { nounwind noinline }\n"
+            "attributes #2 = { nounwind memory(none) }\n"
+        )
+        return Lowered(llvm, symbol, machine.shared_memory.size, 0)
+
+
+class _Lazy(Sequence[str]):
+    """Registers that are written into their operation's place in the text when first asked for."""
+
+    def __init__(self, machine: GpuMachine, count: int, rule: Callable[[Lane, int], str]) -> None:
+        self._machine = machine
+        self._slot = machine.text.slot()
+        self._rule = rule
+        self._made: list[str | None] = [None] * count
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __getitem__(self, r: int) -> str:  # type: ignore[override]  # no slices
+        made = self._made[r]
+        if made is None:
+            with self._machine.text.into(self._slot):
+                made = self._made[r] = self._rule(self._machine.uniform, r)
+        return made
+
+
+class GpuMachine(Machine):
+    """The machine of rules, as one thread of an NVIDIA GPU."""
+
+    def __init__(self, arch: Arch, warps: int) -> None:
+        self.text = Text()
+        self.policy = WarpPolicy(warps)
+        self.uniform = Lane(self, 1)
+        self.shared_memory = SharedMemory()
+        self._arch = arch
+        self._threads = WARP * warps
+        self._values: dict[Value, Sequence[str]] = {}
+        self._scalars: dict[Value, str] = {}
+        self._entry: dict[object, str] = {}
+
+    def begin(self, function: Function, axes: AxisAnalysis) -> list[str]:
+        """Names the arguments; the parameters of the kernel."""
+        parameters: list[str] = []
+        for i, arg in enumerate(function.body.args):
+            kind, name = element(arg.type), f"%a{i}"
+            if isinstance(kind, Pointer):
+                align = axes[arg].divisor
+                parameters.append(f"ptr addrspace(1) align {align} {name}" if align > 1 else f"ptr addrspace(1) {name}")
+                self._scalars[arg] = name
+            elif kind == i1:
+                parameters.append(f"i8 {name}")
+                with self.text.into(self.text.entry):
+                    self._scalars[arg] = self.text.op(f"icmp ne i8 {name}, 0")
+            else:
+                parameters.append(f"{kind.llvm} {name}")
+                self._scalars[arg] = name
+        return [*parameters, "i32 %grid_x", "i32 %grid_y", "i32 %grid_z", "i64 %scratch"]
+
+    def _once(self, key: object, make: Callable[[], str]) -> str:
+        """Something computed at the function's start, once."""
+        found = self._entry.get(key)
+        if found is None:
+            with self.text.into(self.text.entry):
+                found = self._entry[key] = make()
+        return found
+
+    def _special(self, name: str, most: int) -> str:
+        """A special register, with its range."""
+
+        def read() -> str:
+            self.text.declare(f"i32 @llvm.nvvm.read.ptx.sreg.{name}()")
+            return self.text.op(f"call range(i32 0, {most}) i32 @llvm.nvvm.read.ptx.sreg.{name}()")
+
+        return self._once(name, read)
+
+    # Representation -------------------------------------------------------------------------------------------
+
+    def carrier(self, element: Element) -> str:
+        return "ptr addrspace(1)" if isinstance(element, Pointer) else element.llvm
+
+    def registers(self, lane: Lane, value: Value) -> Sequence[str]:
+        return self._values[value]
+
+    def scalar(self, value: Value) -> str:
+        return self._scalars[value]
+
+    def set_scalar(self, value: Value, name: str) -> None:
+        self._scalars[value] = name
+
+    # Order of work: a thread does everything where it stands ---------------------------------------------------
+
+    def local(self, op: Op, rule: Callable[[Lane], LaneRegisters]) -> None:
+        for result, registers in zip(op.results, rule(self.uniform), strict=True):
+            self._values[result] = registers
+
+    def lazy(self, op: Op, rule: Callable[[Lane, int], str]) -> None:
+        self._values[op.results[0]] = _Lazy(self, cast(Layout, op.results[0].layout).count, rule)
+
+    def view(self, op: Op, view: View, rule: Callable[[Lane, int], str]) -> None:
+        self.lazy(op, rule)
+
+    def meet(self) -> None:
+        pass
+
+    def each_lane(
+        self,
+        elements: Sequence[Element],
+        rule: Callable[[Lane], LaneRegisters],
+        threads: int,
+        reads: Sequence[Value] = (),
+    ) -> list[Held]:
+        found = rule(self.uniform)
+        return [Held(e, len(r), r) for e, r in zip(elements, found, strict=True)]
+
+    def read(self, lane: Lane, held: Held) -> list[str]:
+        return cast("list[str]", held.state)
+
+    def bind(self, value: Value, held: Held) -> None:
+        registers = cast("list[str]", held.state)
+        if isinstance(value.type, Tile):
+            self._values[value] = registers
+        else:
+            self._scalars[value] = registers[0]
+
+    def carry(self, args: Sequence[Value], initial: Sequence[Value]) -> Carry:
+        return _Phis(self, args, initial)
+
+    def join(self, results: Sequence[Value]) -> Join:
+        return _Join(self, results)
+
+    def all_registers(self, value: Value) -> list[tuple[str, str]]:
+        """(type, name) of every register of a tile, or of a scalar."""
+        if isinstance(value.type, Tile):
+            type_ = self.carrier(element(value.type))
+            return [(type_, name) for name in self._values[value]]
+        return [(self.carrier(element(value.type)), self._scalars[value])]
+
+    def give(self, value: Value, names: list[str]) -> None:
+        """Names a tile's registers, or a scalar."""
+        if isinstance(value.type, Tile):
+            self._values[value] = names
+        else:
+            self._scalars[value] = names[0]
+
+    def count_loop(
+        self,
+        lane: Lane,
+        count: int,
+        type_: str,
+        start: Sequence[str],
+        turn: Callable[[str, Sequence[str]], list[str]],
+    ) -> list[str]:
+        return counted(self.text, str(count), 1, [(type_, s) for s in start], turn, "i32")
+
+    def whole_dot(self, op: Dot) -> bool:
+        return False
+
+    # Where a lane stands --------------------------------------------------------------------------------------
+
+    def thread(self, lane: Lane) -> str:
+        return self._special("tid.x", self._threads)
+
+    def coordinate(self, lane: Lane, layout: Layout, axis: int) -> str:
+        offset, side = axis_offsets(layout.shape)[axis], layout.shape[axis]
+        bases = tuple((b >> offset) & (side - 1) for b in layout.threads)
+        return self._once(("coordinate", bases), lambda: thread_position(self.uniform, bases))
+
+    def program_id(self, axis: str) -> str:
+        return self._special(f"ctaid.{axis}", (1 << 31) - 1)
+
+    def num_programs(self, axis: str) -> str:
+        return f"%grid_{axis}"
+
+    # Memory ---------------------------------------------------------------------------------------------------
+
+    def load(
+        self, lane: Lane, access: Access, pointer: str, offset: int, mask: str | None, other: Sequence[str] | None
+    ) -> list[str]:
+        text = self.text
+        found: list[str] = []
+        piece = max(1, min(access.count, 16 // access.element.size))
+        for first in range(0, access.count, piece):
+            at = offset + first * access.element.size
+            if mask is None:
+                found += self._plain_load(access, pointer, at, piece)
+                continue
+            word = _Word.of(access.element, self.carrier(access.element), piece)
+            fill = [word.zero] * word.words
+            if other is not None:
+                fill = word.pack(text, other[first : first + piece])
+            vector = f".v{word.words}" if word.words > 1 else ""
+            names = ", ".join(f"${i}" for i in range(word.words))
+            braced = f"{{{names}}}" if word.words > 1 else names
+            address, guard = f"${2 * word.words}", f"${2 * word.words + 1}"
+            asm = f"@{guard} ld.global{vector}.{word.suffix} {braced}, [{address} + {at}];"
+            outputs = ",".join([f"={word.constraint}"] * word.words)
+            ties = ",".join(str(i) for i in range(word.words))
+            result = word.type if word.words == 1 else f"{{ {', '.join([word.type] * word.words)} }}"
+            arguments = ", ".join(f"{word.type} {f}" for f in fill)
+            loaded = text.op(
+                f'call {result} asm sideeffect "{asm}", "{outputs},{ties},l,b"'
+                f"({arguments}, ptr addrspace(1) {pointer}, i1 {mask})"
+            )
+            words = [loaded]
+            if word.words > 1:
+                words = [text.op(f"extractvalue {result} {loaded}, {i}") for i in range(word.words)]
+            found += word.unpack(text, words)
+        return found
+
+    def _plain_load(self, access: Access, pointer: str, offset: int, count: int) -> list[str]:
+        text, carrier = self.text, self.carrier(access.element)
+        at = self._moved(pointer, offset)
+        align = min(access.alignment, count * access.element.size)
+        if count == 1:
+            return [text.op(f"load {carrier}, ptr addrspace(1) {at}, align {align}")]
+        vector = text.op(f"load <{count} x {carrier}>, ptr addrspace(1) {at}, align {align}")
+        return [text.op(f"extractelement <{count} x {carrier}> {vector}, i64 {i}") for i in range(count)]
+
+    def _moved(self, pointer: str, offset: int) -> str:
+        if not offset:
+            return pointer
+        return self.text.op(f"getelementptr i8, ptr addrspace(1) {pointer}, i64 {offset}")
+
+    def store(
+        self, lane: Lane, access: Access, pointer: str, offset: int, mask: str | None, values: Sequence[str]
+    ) -> None:
+        text, carrier = self.text, self.carrier(access.element)
+        piece = max(1, min(access.count, 16 // access.element.size))
+        for first in range(0, access.count, piece):
+            at = offset + first * access.element.size
+            part = values[first : first + piece]
+            if mask is None:
+                vector, type_ = self._gathered(carrier, part)
+                align = min(access.alignment, piece * access.element.size)
+                text.do(f"store {type_} {vector}, ptr addrspace(1) {self._moved(pointer, at)}, align {align}")
+                continue
+            word = _Word.of(access.element, carrier, piece)
+            words = word.pack(text, part)
+            suffix = f".v{word.words}" if word.words > 1 else ""
+            names = ", ".join(f"${i}" for i in range(word.words))
+            braced = f"{{{names}}}" if word.words > 1 else names
+            asm = f"@${word.words + 1} st.global{suffix}.{word.suffix} [${word.words} + {at}], {braced};"
+            constraints = ",".join([word.constraint] * word.words)
+            arguments = ", ".join(f"{word.type} {w}" for w in words)
+            text.do(
+                f'call void asm sideeffect "{asm}", "{constraints},l,b"'
+                f"({arguments}, ptr addrspace(1) {pointer}, i1 {mask})"
+            )
+
+    def _gathered(self, carrier: str, values: Sequence[str]) -> tuple[str, str]:
+        """Values as one vector, with its type."""
+        if len(values) == 1:
+            return values[0], carrier
+        type_ = f"<{len(values)} x {carrier}>"
+        vector = "poison"
+        for i, value in enumerate(values):
+            vector = self.text.op(f"insertelement {type_} {vector}, {carrier} {value}, i64 {i}")
+        return vector, type_
+
+    def store_once(self, access: Access, pointer: str, mask: str | None, value: str) -> None:
+        lane = self.uniform
+        first = lane.compare("icmp eq", "i32", self.thread(lane), "0")
+        guard = first if mask is None else lane.two("and", "i1", first, mask)
+        self.store(lane, access, pointer, 0, guard, [value])
+
+    def shared(self, size: int, alignment: int) -> int:
+        offset, wait = self.shared_memory.place(size, alignment)
+        if wait:
+            self._synchronise()
+        return offset
+
+    def barrier(self) -> None:
+        self.shared_memory.barrier()
+        self._synchronise()
+
+    def _synchronise(self) -> None:
+        self.text.declare("void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)")
+        self.text.do("call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)")
+
+    def _shared_pointer(self, address: str) -> str:
+        self.text.define("@shared", "@shared = external addrspace(3) global [0 x i8], align 16")
+        return self.text.op(f"getelementptr i8, ptr addrspace(3) @shared, i32 {address}")
+
+    def shared_store(
+        self, lane: Lane, element: Element, address: str, values: Sequence[str], mask: str | None
+    ) -> None:
+        text, carrier = self.text, self._stored(element)
+        names = [self._to_stored(element, v) for v in values]
+        size = _size(carrier)
+        pointer = self._shared_pointer(address)
+        vector, type_ = self._gathered(carrier, names)
+        if mask is None:
+            text.do(f"store {type_} {vector}, ptr addrspace(3) {pointer}, align {size * len(values)}")
+            return
+        then, done = text.label(), text.label()
+        text.do(f"br i1 {mask}, label %{then}, label %{done}")
+        text.open(then)
+        text.do(f"store {type_} {vector}, ptr addrspace(3) {pointer}, align {size * len(values)}")
+        text.do(f"br label %{done}")
+        text.open(done)
+
+    def shared_load(self, lane: Lane, element: Element, address: str, count: int) -> list[str]:
+        text, carrier = self.text, self._stored(element)
+        size = _size(carrier)
+        pointer = self._shared_pointer(address)
+        found: list[str] = []
+        piece = min(count, max(1, 16 // size))
+        for first in range(0, count, piece):
+            at = pointer
+            if first:
+                at = text.op(f"getelementptr i8, ptr addrspace(3) {pointer}, i32 {first * size}")
+            if piece == 1:
+                found.append(text.op(f"load {carrier}, ptr addrspace(3) {at}, align {size}"))
+                continue
+            vector = text.op(f"load <{piece} x {carrier}>, ptr addrspace(3) {at}, align {size * piece}")
+            found += [text.op(f"extractelement <{piece} x {carrier}> {vector}, i64 {i}") for i in range(piece)]
+        return [self._from_stored(element, v) for v in found]
+
+    def _stored(self, element: Element) -> str:
+        """The type an element has in shared memory: a bool takes a byte."""
+        return "i8" if element == i1 else self.carrier(element)
+
+    def _to_stored(self, element: Element, value: str) -> str:
+        return self.text.op(f"zext i1 {value} to i8") if element == i1 else value
+
+    def _from_stored(self, element: Element, value: str) -> str:
+        return self.text.op(f"trunc i8 {value} to i1") if element == i1 else value
+
+    # Between lanes --------------------------------------------------------------------------------------------
+
+    def fold_lanes(self, helds: list[Held], bits: Sequence[int], layout: Layout, combine: Combine) -> list[Held]:
+        lane = self.uniform
+        values = [list(cast("list[str]", h.state)) for h in helds]
+        for bit in bits:
+            for r in range(helds[0].count):
+                mine = [v[r] for v in values]
+                theirs = [self._shuffle(h.element, v, 1 << bit) for h, v in zip(helds, mine, strict=True)]
+                for v, new in zip(values, combine(lane, mine, theirs), strict=True):
+                    v[r] = new
+        return [Held(h.element, h.count, v) for h, v in zip(helds, values, strict=True)]
+
+    def _shuffle(self, element: Element, value: str, flip: int) -> str:
+        """The value of the lane whose number differs in ``flip``."""
+        text, carrier = self.text, self.carrier(element)
+        size = _size(carrier)
+        if size == 8:
+            integer = value
+            if carrier == "double":
+                integer = text.op(f"bitcast double {value} to i64")
+            elif carrier != "i64":
+                integer = text.op(f"ptrtoint {carrier} {value} to i64")
+            low = text.op(f"trunc i64 {integer} to i32")
+            high = text.op(f"trunc i64 {text.op(f'lshr i64 {integer}, 32')} to i32")
+            low, high = (text.op(f"zext i32 {self._exchange(x, flip)} to i64") for x in (low, high))
+            joined = text.op(f"or i64 {low}, {text.op(f'shl i64 {high}, 32')}")
+            if carrier == "double":
+                return text.op(f"bitcast i64 {joined} to double")
+            return joined if carrier == "i64" else text.op(f"inttoptr i64 {joined} to {carrier}")
+        narrow = {"float": "i32", "half": "i16"}.get(carrier, carrier)
+        bits = value if narrow == carrier else text.op(f"bitcast {carrier} {value} to {narrow}")
+        word = bits if narrow == "i32" else text.op(f"zext {narrow} {bits} to i32")
+        moved = self._exchange(word, flip)
+        back = moved if narrow == "i32" else text.op(f"trunc i32 {moved} to {narrow}")
+        return back if narrow == carrier else text.op(f"bitcast {narrow} {back} to {carrier}")
+
+    def _exchange(self, word: str, flip: int) -> str:
+        self.text.declare("i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)")
+        return self.text.op(f"call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 {word}, i32 {flip}, i32 31)")
+
+    # What instructions there are ------------------------------------------------------------------------------
+
+    def narrow(self, lane: Lane, value: str, source: DType, to: DType) -> str:
+        if to == bf16:
+            if source.bits == 64:
+                value = scalars.f64_to_f32_odd(lane, value)
+            if self._arch.sm < 80:
+                return scalars.f32_to_bf16(lane, value)
+            rounded = lane.convert("fptrunc", "float", value, "bfloat")
+            return lane.convert("bitcast", "bfloat", rounded, "i16")
+        return lane.convert("fptrunc", source.llvm, value, to.llvm)
+
+    def widen(self, lane: Lane, value: str, source: DType, to: DType) -> str:
+        return scalars.widen(lane, value, source, to)
+
+    def extremum(self, lane: Lane, which: Extremum, dtype: DType, a: str, b: str) -> str:
+        plain = "maxnum" if which.startswith("max") else "minnum"
+        if which == plain:
+            return lane.intrinsic(plain, dtype.llvm, a, b)
+        if dtype == f32 and self._arch.sm >= 80:
+            return lane.intrinsic(which, dtype.llvm, a, b)
+        return scalars.select_nan(lane, dtype.llvm, a, b, lane.intrinsic(plain, dtype.llvm, a, b))
+
+    def divide(self, lane: Lane, opcode: str, dtype: DType, a: str, b: str) -> str:
+        return lane.two(opcode, dtype.llvm, a, scalars.safe_divisor(lane, opcode, dtype, a, b))
+
+    def approximate(self, lane: Lane, function: str, operands: Sequence[str]) -> str | None:
+        # ex2 and rsqrt: 2 ULP; div.full: 2 ULP and no slow path (PTX ISA, floating-point instructions).
+        asm = {
+            "exp2": "ex2.approx.f32 $0, $1;",
+            "rsqrt": "rsqrt.approx.f32 $0, $1;",
+            "div": "div.full.f32 $0, $1, $2;",
+        }[function]
+        constraints = ",".join(["=f", *["f"] * len(operands)])
+        arguments = ", ".join(f"float {o}" for o in operands)
+        return self.text.op(f'call float asm "{asm}", "{constraints}"({arguments}) #2')
+
+
+def thread_position(lane: Lane, bases: tuple[int, ...]) -> str:
+    """The XOR of the bases of the thread number's set bits, i32: runs of bits are moved by one shift each."""
+    thread = lane.machine.thread(lane)
+    parts: list[str] = []
+    for first, count, at in thread_runs(bases):
+        if at < 0:
+            bit = lane.two("lshr", "i32", thread, lane.splat("i32", str(first))) if first else thread
+            bit = lane.two("and", "i32", bit, lane.splat("i32", "1"))
+            parts.append(lane.two("mul", "i32", bit, lane.splat("i32", str(-at))))
+            continue
+        part = lane.two("and", "i32", thread, lane.splat("i32", str(((1 << count) - 1) << first)))
+        if at > first:
+            part = lane.two("shl nuw nsw", "i32", part, lane.splat("i32", str(at - first)))
+        elif at < first:
+            part = lane.two("lshr", "i32", part, lane.splat("i32", str(first - at)))
+        parts.append(part)
+    if not parts:
+        return lane.splat("i32", "0")
+    result = parts[0]
+    for part in parts[1:]:
+        result = lane.two("xor", "i32", result, part)
+    return result
+
+
+def _size(carrier: str) -> int:
+    """Bytes of an LLVM scalar type."""
+    if carrier.startswith("ptr"):
+        return 8
+    return {"float": 4, "double": 8, "half": 2, "i1": 1}.get(carrier) or int(carrier[1:]) // 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """How ``count`` elements travel in one predicated access: as ``words`` machine words."""
+
+    carrier: str
+    per_word: int
+    words: int
+    type: str
+    suffix: str
+    constraint: str
+
+    @staticmethod
+    def of(dtype: DType, carrier: str, count: int) -> _Word:
+        total = dtype.size * count
+        size = min(max(dtype.size, 4), total) if dtype.size < 4 else dtype.size
+        words = total // size
+        bits = 8 * size
+        constraint = {8: "h", 16: "h", 32: "r", 64: "l"}[bits]
+        return _Word(carrier, count // words, words, f"i{max(bits, 16) if bits == 8 else bits}", f"b{bits}", constraint)
+
+    @property
+    def zero(self) -> str:
+        return "0"
+
+    def pack(self, text: Text, values: Sequence[str]) -> list[str]:
+        """Elements as words."""
+        return [
+            self._pack_one(text, values[i : i + self.per_word]) for i in range(0, len(values), self.per_word)
+        ]
+
+    def _pack_one(self, text: Text, values: Sequence[str]) -> str:
+        if self.per_word == 1:
+            if self.carrier == self.type:
+                return values[0]
+            if self.carrier == "i8":
+                return text.op(f"zext i8 {values[0]} to {self.type}")
+            return text.op(f"bitcast {self.carrier} {values[0]} to {self.type}")
+        vector = "poison"
+        type_ = f"<{self.per_word} x {self.carrier}>"
+        for i, value in enumerate(values):
+            vector = text.op(f"insertelement {type_} {vector}, {self.carrier} {value}, i64 {i}")
+        return text.op(f"bitcast {type_} {vector} to {self.type}")
+
+    def unpack(self, text: Text, words: Sequence[str]) -> list[str]:
+        """Words as elements."""
+        found: list[str] = []
+        for word in words:
+            if self.per_word == 1:
+                if self.carrier == self.type:
+                    found.append(word)
+                elif self.carrier == "i8":
+                    found.append(text.op(f"trunc {self.type} {word} to i8"))
+                else:
+                    found.append(text.op(f"bitcast {self.type} {word} to {self.carrier}"))
+                continue
+            type_ = f"<{self.per_word} x {self.carrier}>"
+            vector = text.op(f"bitcast {self.type} {word} to {type_}")
+            found += [text.op(f"extractelement {type_} {vector}, i64 {i}") for i in range(self.per_word)]
+        return found
+
+
+class _Phis:
+    """Carried values as phi nodes, one a register."""
+
+    def __init__(self, machine: GpuMachine, args: Sequence[Value], initial: Sequence[Value]) -> None:
+        self._machine = machine
+        self._args = args
+        self._first = [machine.all_registers(v) for v in initial]
+        self._names: list[list[str]] = []
+        self._last: list[list[tuple[str, str]]] = []
+        self._before = ""
+
+    def enter(self, before: str) -> None:
+        machine = self._machine
+        self._before = before
+        self._slot = machine.text.slot()
+        for arg, first in zip(self._args, self._first, strict=True):
+            names = [machine.text.name() for _ in first]
+            machine.give(arg, names)
+            self._names.append(names)
+        machine.shared_memory.forget()
+
+    def again(self, values: Sequence[Value]) -> None:
+        self._last = [self._machine.all_registers(v) for v in values]
+
+    def close(self, latch: str) -> None:
+        text = self._machine.text
+        with text.into(self._slot):
+            for names, first, last in zip(self._names, self._first, self._last, strict=True):
+                for name, (type_, a), (_, b) in zip(names, first, last, strict=True):
+                    text.do(f"{name} = phi {type_} [ {a}, %{self._before} ], [ {b}, %{latch} ]")
+
+    def leave(self, results: Sequence[Value]) -> None:
+        for result, names in zip(results, self._names, strict=True):
+            self._machine.give(result, names)
+        self._machine.shared_memory.forget()
+
+
+class _Join:
+    """Results of a branch as phi nodes."""
+
+    def __init__(self, machine: GpuMachine, results: Sequence[Value]) -> None:
+        self._machine = machine
+        self._results = results
+        self._ways: list[tuple[str, list[list[tuple[str, str]]]]] = []
+
+    def give(self, values: Sequence[Value]) -> None:
+        machine = self._machine
+        self._ways.append((machine.text.block, [machine.all_registers(v) for v in values]))
+        machine.shared_memory.forget()
+
+    def take(self) -> None:
+        machine = self._machine
+        (from_a, first), (from_b, second) = self._ways
+        for result, a, b in zip(self._results, first, second, strict=True):
+            names = [
+                machine.text.op(f"phi {type_} [ {x}, %{from_a} ], [ {y}, %{from_b} ]")
+                for (type_, x), (_, y) in zip(a, b, strict=True)
+            ]
+            machine.give(result, names)
+
