@@ -98,6 +98,12 @@ class _Infer:
         self._policy = policy
         self._cheap = cheap
         self._ops = list(_tile_ops(function.body))
+        #: A loop's result and the body's argument are one value: they have one home.
+        self._twins: dict[Value, Value] = {}
+        for op in self._ops:
+            if isinstance(op, scf.For):
+                for result, arg in zip(op.results, op.body.args[1:], strict=True):
+                    self._twins[result], self._twins[arg] = arg, result
         self._widths: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         for op in self._ops:
             if isinstance(op, tt.Load | tt.Store) and isinstance(op.pointer.type, Tile):
@@ -126,13 +132,13 @@ class _Infer:
             if isinstance(op, tt.Dot | tt.Reduce):
                 self.given.update({v: self._default(v) for v in op.operands if v in self._cheap})
         while True:
-            while self._forward() | self._backward():
+            # What a value is computed from decides before what it is computed for.
+            while self._forward() or self._backward():
                 pass
             unsettled = self._next_unsettled(waiting)
             if unsettled is None:
                 break
-            value, layout = unsettled
-            self.homes[value] = layout
+            self._give(*unsettled)
         for op in self._ops:
             if isinstance(op, tt.Store) and isinstance(op.pointer.type, Tile):
                 home = self.homes.get(op.value)
@@ -163,6 +169,9 @@ class _Infer:
         if layout is None or not self._wants_home(value):
             return False
         self.homes[value] = layout
+        twin = self._twins.get(value)
+        if twin is not None:
+            self.homes[twin] = layout
         return True
 
     def _forward(self) -> bool:
@@ -202,9 +211,11 @@ class _Infer:
         changed = False
         groups = zip(op.results, op.body.args[1:], op.body.terminator.operands, op.initial, strict=True)
         for result, arg, yielded, initial in groups:
-            home = self._first_home([arg, yielded, result, initial])
+            # The carried value and the loop's result are one and the same; what comes in or round may have to move to it.
+            home = self._first_home([arg, result, yielded, initial])
             for value in (result, arg, yielded, initial):
                 changed |= self._give(value, home)
+            assert self.homes.get(result) == self.homes.get(arg)
         return changed
 
     def _tie_branches(self, op: scf.If) -> bool:
