@@ -21,7 +21,7 @@ class Instance:
 
     types: Mapping[str, Type]
     consts: Mapping[str, Value]
-    assume: Mapping[str, tuple[Assume, ...]] = field(default_factory=dict[str, tuple[Assume, ...]])
+    assume: Mapping[str, Assume] = field(default_factory=dict[str, Assume])
 
 
 def read_kernel(kernel: Function, instance: Instance) -> core.Function:
@@ -109,13 +109,9 @@ class _Arguments:
         value = core.Value(ir_element(dtype))
         body.args.append(value)
         self.names.append(name)
-        divisor: int | None = None
-        known: int | None = None
-        for assumption in self._instance.assume.get(name, ()):
-            if assumption.kind == "div":
-                divisor = max(divisor or 1, assumption.value)
-            else:
-                known = assumption.value
+        assumption = self._instance.assume.get(name)
+        divisor = assumption.value if assumption is not None and assumption.kind == "div" else None
+        known = assumption.value if assumption is not None and assumption.kind == "eq" else None
         self.divisibility.append(divisor)
         self.constant.append(known)
         locals_[name] = known if known is not None else Tensor(value, dtype)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,6 +30,15 @@ class Lowered:
     symbol: str
     shared: int
     scratch: int
+    on_gpu: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Line information: what the canonical source is called, and on which of its lines each statement stands."""
+
+    file: str
+    of: Mapping[ast.stmt, int]
 
 
 class CodeTarget(Protocol):
@@ -38,6 +49,6 @@ class CodeTarget(Protocol):
         """How it lays tiles out."""
         ...
 
-    def lower(self, function: Function, axes: AxisAnalysis) -> Lowered:
-        """LLVM IR of a function whose layouts are assigned."""
+    def lower(self, function: Function, axes: AxisAnalysis, lines: Lines | None = None) -> Lowered:
+        """LLVM IR of a function whose layouts are assigned, with line information where it is asked for."""
         ...

@@ -37,7 +37,7 @@ from teenybuild.compiler.lower.machine import (
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.targets import host_arrays, host_memory
-from teenybuild.compiler.targets.base import Lowered, Settings
+from teenybuild.compiler.targets.base import Lines, Lowered, Settings
 from teenybuild.compiler.targets.host_abi import entry_parameters, range_function
 from teenybuild.dtypes import DType, bf16, i1, i32
 
@@ -58,7 +58,7 @@ class HostTarget:
     def policy(self) -> Policy:
         return WarpPolicy(self.settings.num_warps) if self.emulated else RowMajorPolicy()
 
-    def lower(self, function: Function, axes: AxisAnalysis) -> Lowered:
+    def lower(self, function: Function, axes: AxisAnalysis, lines: Lines | None = None) -> Lowered:
         """LLVM IR with ``{function}_entry_point`` (one program) and ``…_range`` (many)."""
         machine = HostMachine(self.policy, function, None if not self.emulated else 32 * self.settings.num_warps)
         symbol = f"{function.name}_entry_point"
@@ -75,7 +75,7 @@ class HostTarget:
             'attributes #0 = { nounwind "no-builtins" }\n'
             'attributes #1 = { nounwind noinline "no-builtins" }\n'
         )
-        return Lowered(llvm, symbol, machine.shared_memory.size, scratch)
+        return Lowered(llvm, symbol, 0, scratch, on_gpu=False)
 
 
 @dataclass(slots=True, eq=False)

@@ -28,7 +28,7 @@ from teenybuild.compiler.lower.machine import (
 )
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
-from teenybuild.compiler.targets.base import Lowered, Settings
+from teenybuild.compiler.targets.base import Lines, Lowered, Settings
 from teenybuild.dtypes import DType, bf16, f32, i1
 from teenybuild.targets import Arch
 
@@ -46,7 +46,7 @@ class NvptxTarget:
     def policy(self) -> Policy:
         return WarpPolicy(self.settings.num_warps)
 
-    def lower(self, function: Function, axes: AxisAnalysis) -> Lowered:
+    def lower(self, function: Function, axes: AxisAnalysis, lines: Lines | None = None) -> Lowered:
         """LLVM IR with one kernel, ``{function}_entry_point``."""
         machine = GpuMachine(self.arch, self.settings.num_warps)
         symbol = f"{function.name}_entry_point"
@@ -66,7 +66,7 @@ class NvptxTarget:
             "attributes #1 = { nounwind noinline }\n"
             "attributes #2 = { nounwind memory(none) }\n"
         )
-        return Lowered(llvm, symbol, machine.shared_memory.size, 0)
+        return Lowered(llvm, symbol, machine.shared_memory.size, 0, on_gpu=True)
 
 
 class _Lazy(Sequence[str]):
