@@ -8,14 +8,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from teenybuild.diagnostics import Note
 from teenybuild.manifest.bind import BoundKernel, BoundManifest, Lookup, bind_each
-from teenybuild.manifest.model import Config, Kernel, OptionValue, fill_options
+from teenybuild.manifest.model import Config, Kernel, Manifest, OptionValue, fill_options
 from teenybuild.manifest.reader import read
 from teenybuild.manifest.report import Report
 from teenybuild.manifest.schema import DEFAULT_OPTIONS
@@ -54,13 +54,13 @@ class Plan:
     specialisations: tuple[Specialisation, ...]
 
 
-def plan(path: Path, lookup: Lookup) -> Plan:
-    """Read, bind and expand the manifest at ``path``.
+def plan(path: Path, lookup_in: Callable[[Manifest], Lookup]) -> Plan:
+    """Read, bind and expand the manifest at ``path``; ``lookup_in`` gives the way to the sources it names.
 
     Raises UserError with everything that is wrong, found by any of the three, in source order.
     """
     reading = read(path)
-    bound, problems = bind_each(reading.manifest, lookup)
+    bound, problems = bind_each(reading.manifest, lookup_in(reading.manifest))
     report = Report()
     report.take(reading.diagnostics)
     report.take(problems)

@@ -34,7 +34,7 @@ def signature(*names: str) -> Signature:
 def expanded(directory: Path, keys: str, *parameters: str, before: str = "") -> tuple[Specialisation, ...]:
     path = directory / "kernels.toml"
     path.write_text(f'edition = 1\n{before}\n[kernel.k]\nsource = "k.py"\n{keys}', encoding="utf-8")
-    return plan(path, lambda _: signature(*parameters)).specialisations
+    return plan(path, lambda _: lambda _: signature(*parameters)).specialisations
 
 
 def ids(directory: Path, keys: str, *parameters: str, before: str = "") -> list[str]:
@@ -228,7 +228,7 @@ sorce = "k.py"
 """
     )
     with pytest.raises(UserError) as caught:
-        plan(path, lambda _: signature("A"))
+        plan(path, lambda _: lambda _: signature("A"))
     assert [d.message for d in caught.value.diagnostics] == [
         "exclude matches nothing: no combination has all of these values",
         "the parameter A of k has no type",
@@ -409,7 +409,7 @@ exclude = [{ A = 1, C = 2, num_stages = 3 }]
     code = (
         "from pathlib import Path; from teenybuild.expand import plan; from teenybuild.manifest import Parameter, Signature\n"
         "signature = Signature('k', tuple(Parameter(n) for n in 'denCBA'))\n"
-        f"print(plan(Path({str(path)!r}), lambda k: signature).specialisations)"
+        f"print(plan(Path({str(path)!r}), lambda m: lambda k: signature).specialisations)"
     )
     outputs = {
         subprocess.run(

@@ -32,7 +32,7 @@ def complaints(case: Path) -> str:
     with _inside(case):
         try:
             if Path("kernels").is_dir():
-                plan(Path("kernels.toml"), lookup_in(Path("kernels")))
+                plan(Path("kernels.toml"), lambda _: lookup_in(Path("kernels")))
             else:
                 read_manifest(Path("kernels.toml"))
         except UserError as error:
@@ -43,7 +43,7 @@ def complaints(case: Path) -> str:
 def expansion(case: Path) -> str:
     """What the manifest of a case expands to, as JSON."""
     with _inside(case):
-        specialisations = plan(Path("kernels.toml"), lookup_in(Path("kernels"))).specialisations
+        specialisations = plan(Path("kernels.toml"), lambda _: lookup_in(Path("kernels"))).specialisations
     entries = ",\n".join(f"  {json.dumps(_plain(each))}" for each in specialisations)
     return f"[\n{entries}\n]\n"
 

@@ -45,7 +45,7 @@ Evaluate = Callable[["Module", ast.expr], object]
 class Library:
     """All kernel files read in one process, and where imports between them are looked up.
 
-    ``roots`` are searched in order; ``display`` of a file is its path relative to ``base`` where it lies under it.
+    ``roots`` are searched in order.  Messages call a file by its path relative to ``base`` where it lies under it, behind ``prefix``.
     """
 
     def __init__(
@@ -54,8 +54,10 @@ class Library:
         roots: tuple[Path, ...],
         evaluate: Evaluate,
         overrides: Mapping[str, object] = MappingProxyType({}),
+        prefix: str = "",
     ) -> None:
         self.base = base
+        self.prefix = prefix
         self.roots = roots
         self.evaluate = evaluate
         #: The manifest's ``globals``: values of module-level names that win over what the sources say.
@@ -72,7 +74,7 @@ class Library:
 
     def _display(self, path: Path) -> str:
         try:
-            return Path(path).absolute().relative_to(self.base.absolute()).as_posix()
+            return self.prefix + Path(path).absolute().relative_to(self.base.absolute()).as_posix()
         except ValueError:
             return Path(path).as_posix()
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Literal
+
 from teenybuild.compiler.ir import scf, tt
 from teenybuild.compiler.ir.core import Function, Op, Value, walk
 from teenybuild.compiler.ir.types import Pointer, element
@@ -12,15 +15,20 @@ def pointer_access(function: Function) -> tuple[tuple[bool, bool], ...]:
 
     A pointer that goes through a loop, a branch or ``where`` counts as every argument it may come from.
     """
+    how = {(name, kind) for name, _, kind in accesses(function)}
+    return tuple(((name, "read") in how, (name, "write") in how) for name in function.arg_names)
+
+
+def accesses(function: Function) -> Iterator[tuple[str, Op, Literal["read", "write"]]]:
+    """Every load and store, with each argument it may go through, in order."""
     roots = _Roots(function)
-    read: set[Value] = set()
-    written: set[Value] = set()
+    names = dict(zip(function.body.args, function.arg_names, strict=True))
     for op in walk(function.body):
-        if isinstance(op, tt.Load):
-            read |= roots.of(op.pointer)
-        elif isinstance(op, tt.Store):
-            written |= roots.of(op.pointer)
-    return tuple((arg in read, arg in written) for arg in function.body.args)
+        if isinstance(op, tt.Load | tt.Store):
+            kind: Literal["read", "write"] = "read" if isinstance(op, tt.Load) else "write"
+            for arg in function.body.args:
+                if arg in roots.of(op.pointer):
+                    yield names[arg], op, kind
 
 
 class _Roots:

@@ -1,0 +1,6 @@
+"""``python -m teenybuild``."""
+
+from teenybuild.cli import main
+
+if __name__ == "__main__":
+    raise SystemExit(main())

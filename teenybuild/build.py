@@ -1,0 +1,182 @@
+"""The driver: generate, run ninja, gather what happened."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from teenybuild import state
+from teenybuild.diagnostics import BugError, Diagnostic, UserError
+from teenybuild.project import Project
+
+#: Names a run, so that results of an earlier one are not taken for this one's.
+RUN_VARIABLE = "TEENYBUILD_RUN"
+#: ninja's status line, as we ask for it: finished, total, running.
+_STATUS = "[%f/%t] "
+_STATUS_LINE = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
+
+#: Told how many steps are done, of how many, and what the last one was.
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(slots=True)
+class Report:
+    """What a build did."""
+
+    specialisations: int = 0
+    targets: tuple[str, ...] = ()
+    compiled: int = 0
+    cached: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    up_to_date: bool = False
+    package: str = ""
+    diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    bugs: list[str] = field(default_factory=list[str])
+    damaged: list[str] = field(default_factory=list[str])
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything that was asked for is there."""
+        return not self.failed and not self.diagnostics and not self.bugs
+
+    def summary(self) -> dict[str, Any]:
+        """The part that stays true while nothing changes."""
+        return {"specialisations": self.specialisations, "targets": list(self.targets), "package": self.package}
+
+
+def ninja_binary() -> str:
+    """The ninja this program depends on. Two versions taking turns on one directory would rebuild everything each time."""
+    import ninja
+
+    path = os.path.join(ninja.BIN_DIR, "ninja")
+    if not os.path.isfile(path):
+        raise BugError(f"the ninja package has no binary at {path}")
+    return path
+
+
+def build(project: Project, *, jobs: int | None = None, force: bool = False, progress: Progress | None = None) -> Report:
+    """Brings everything up to date. Raises :class:`UserError` for what is wrong before anything is compiled."""
+    settings = project.settings.json()
+    if not force:
+        last = state.unchanged(project.build, settings)
+        if last is not None:
+            return Report(
+                specialisations=last["specialisations"],
+                targets=tuple(last["targets"]),
+                cached=last["specialisations"],
+                package=last["package"],
+                up_to_date=True,
+            )
+    return _full(project, jobs, force, progress)
+
+
+def _full(project: Project, jobs: int | None, force: bool, progress: Progress | None) -> Report:
+    from teenybuild.generate import PACKAGE_STAMP, STAMPS, generate
+
+    generated = generate(project)
+    stamps = [project.build / STAMPS / c.path for c in generated.chunks]
+    for path in [*stamps, project.build / PACKAGE_STAMP] if force else state.damaged_outputs(project.build, stamps):
+        path.unlink(missing_ok=True)
+    state.forget(project.build)
+    run = secrets.token_hex(8)
+    status, output = _run_ninja(project.build, run, jobs, force, progress)
+    if status != 0 and _package_wants_more(project.build):
+        # Entries have gone from the cache since they were stamped: their stamps are gone now too, so build them again.
+        status, output = _run_ninja(project.build, run, jobs, force, progress)
+    report = _gather(project.build, [c.path for c in generated.chunks], run)
+    report.specialisations = sum(len(c.members) for c in generated.chunks)
+    report.targets = tuple(t.name for t in generated.targets)
+    report.cached = report.specialisations - report.compiled - report.failed
+    report.package = str(_package_directory(project))
+    if status == 0:
+        outputs = [*stamps, project.build / PACKAGE_STAMP, *_package_files(project)]
+        state.record(project.build, project.settings.json(), report.summary(), generated.inputs, outputs)
+    elif report.ok:
+        raise BugError(f"ninja failed (exit status {status}):\n{output}")
+    return report
+
+
+def _package_directory(project: Project) -> Path:
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        return Path(json.loads((project.build / "stamps/package.json").read_bytes())["directory"])
+    return project.build
+
+
+def _package_files(project: Project) -> list[Path]:
+    directory = _package_directory(project)
+    recorded = json.loads((project.build / "stamps/package.json").read_bytes())["files"]
+    return [directory / name for name in recorded]
+
+
+def _package_wants_more(build: Path) -> bool:
+    marker = build / "stamps" / "package.missing"
+    if marker.is_file():
+        marker.unlink()
+        return True
+    return False
+
+
+def _run_ninja(build: Path, run: str, jobs: int | None, force: bool, progress: Progress | None) -> tuple[int, str]:
+    """Runs ninja to the end of what can be built; its exit status and what it printed beyond its status lines."""
+    command = [ninja_binary(), "-C", str(build), "-k", "0"]
+    if jobs is not None:
+        command += ["-j", str(jobs)]
+    environment = {**os.environ, RUN_VARIABLE: run, "NINJA_STATUS": _STATUS}
+    if force:
+        environment["TEENYBUILD_FORCE"] = "1"
+    lines: list[str] = []
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, text=True, errors="replace")
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            matched = _STATUS_LINE.match(line.rstrip("\n"))
+            if matched is None:
+                lines.append(line)
+            elif progress is not None:
+                progress(int(matched[1]), int(matched[2]), matched[3])
+        return process.wait(), "".join(lines)
+    except KeyboardInterrupt:
+        # ninja has the signal too: it stops its children and cleans up after itself.
+        process.wait()
+        raise
+    finally:
+        process.stdout.close()
+
+
+def _gather(build: Path, paths: list[str], run: str) -> Report:
+    """Adds up the results of the chunks that ran now."""
+    report = Report()
+    from teenybuild.worker import diagnostic_from
+
+    for path in paths:
+        try:
+            raw = json.loads((build / "results" / path).read_bytes())
+        except (OSError, ValueError):
+            continue
+        if raw["run"] != run:
+            continue
+        report.compiled += raw["compiled"]
+        report.failed += raw["failed"]
+        report.seconds += raw["seconds"]
+        report.bugs += raw["bugs"]
+        report.damaged += raw["damaged"]
+        for d in raw["diagnostics"]:
+            diagnostic = diagnostic_from(d)
+            if diagnostic not in report.diagnostics:
+                report.diagnostics.append(diagnostic)
+    return report
+
+
+def raise_for(report: Report) -> None:
+    """Raises :class:`UserError` with what is wrong in a report."""
+    if report.diagnostics:
+        raise UserError(report.diagnostics)

@@ -1,0 +1,387 @@
+"""The command line. The only module that prints or exits.
+
+Exit codes: 0 done; 1 the input is wrong or a kernel failed; 2 usage; 70 a bug of ours.
+Errors go to stderr, ``--json`` to stdout.  Commands import what they need when they run: a build with nothing to do loads almost nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from teenybuild.diagnostics import BugError, Diagnostic, UserError, show
+
+if TYPE_CHECKING:
+    import argparse
+
+    from teenybuild.build import Report
+    from teenybuild.project import Project
+
+DONE, WRONG, USAGE, BUG = 0, 1, 2, 70
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    internal = _INTERNAL.get(arguments[0]) if arguments else None
+    try:
+        if internal is not None:
+            return internal(arguments[1:])
+        parsed = _parser().parse_args(arguments)
+        return _COMMANDS[parsed.command](parsed)
+    except UserError as wrong:
+        return _fail(arguments, wrong.diagnostics)
+    except BugError as bug:
+        _error(f"teenybuild: bug: {bug}")
+        return BUG
+    except BrokenPipeError:
+        # Whoever read our output has gone: so do we, quietly.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except KeyboardInterrupt:
+        _error("teenybuild: interrupted")
+        return 130
+    except Exception:  # whatever else comes out is ours: say so, with all there is to report
+        import traceback
+
+        _error(f"{traceback.format_exc()}teenybuild: bug: this is a bug in teenybuild, not in your input; please report it.")
+        return BUG
+
+
+def _fail(arguments: Sequence[str], diagnostics: Sequence[Diagnostic]) -> int:
+    for diagnostic in diagnostics:
+        _error(show(diagnostic))
+    if "--json" in arguments:
+        command = next((a for a in arguments if not a.startswith("-")), "")
+        _print_json(command, False, diagnostics=_diagnostics_json(diagnostics))
+    return WRONG
+
+
+def _error(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _print_json(command: str, ok: bool, **fields: Any) -> None:
+    from teenybuild import __version__
+
+    print(json.dumps({"version": __version__, "command": command, "ok": ok, **fields}, indent=1))
+
+
+def _diagnostics_json(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
+    return [
+        {
+            "severity": d.severity,
+            "message": d.message,
+            "file": d.span.file if d.span else None,
+            "line": d.span.line if d.span else None,
+            "column": d.span.column if d.span else None,
+            "hint": d.hint,
+            "notes": [
+                {
+                    "message": n.message,
+                    "file": n.span.file if n.span else None,
+                    "line": n.span.line if n.span else None,
+                    "column": n.span.column if n.span else None,
+                }
+                for n in d.notes
+            ],
+        }
+        for d in diagnostics
+    ]
+
+
+# Arguments ----------------------------------------------------------------------------------------------------
+
+
+def _parser() -> argparse.ArgumentParser:
+    import argparse
+
+    from teenybuild import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="teenybuild", description="Builds the GPU kernels of kernels.toml ahead of time.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"teenybuild {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def add(name: str, text: str, *, project: bool = True) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+        if project:
+            command.add_argument("-m", "--manifest", default="kernels.toml", metavar="FILE", help="the manifest (kernels.toml)")
+            command.add_argument("--build-dir", metavar="DIR", help="where output goes (build/ beside the manifest)")
+            command.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
+        return command
+
+    def add_selection(command: argparse.ArgumentParser) -> None:
+        command.add_argument("--target", action="append", default=[], metavar="T", help="build for T only; may be repeated")
+        command.add_argument("--cache-dir", metavar="DIR", help="where compiled kernels are kept")
+        command.add_argument("--allow-import", action="store_true", help="let kernels with import = true run their files")
+
+    init = add("init", "make a kernels.toml and a first kernel to start from", project=False)
+    init.add_argument("directory", nargs="?", default=".", help="where (here)")
+    build = add("build", "build everything that is out of date")
+    add_selection(build)
+    build.add_argument("-j", "--jobs", type=_positive, metavar="N", help="compile in N processes (all cores)")
+    build.add_argument("--force", action="store_true", help="compile everything again, whatever the cache has")
+    build.add_argument("--loader-dir", metavar="DIR", help="where the generated package goes (the build directory)")
+    build.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    check = add("check", "check the manifest and type-check every kernel; compile nothing")
+    add_selection(check)
+    listing = add("list", "every specialisation: id, target, key, state")
+    add_selection(listing)
+    shown = add("show", "what one specialisation is at a stage of its compile")
+    add_selection(shown)
+    shown.add_argument("id", metavar="ID", help="an id that list shows")
+    shown.add_argument("--stage", choices=STAGES, default="ptx", help="what to show (ptx)")
+    clean = add("clean", "remove what was built (the cache stays)")
+    clean.add_argument("--cache", action="store_true", help="empty the cache too")
+    clean.add_argument("--cache-dir", metavar="DIR", help="which cache --cache means")
+    add("doctor", "what this machine has, and what is missing")
+    return parser
+
+
+def _positive(text: str) -> int:
+    import argparse
+
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 up")
+    return int(text)
+
+
+def _project(parsed: argparse.Namespace) -> Project:
+    from teenybuild.project import open_project
+
+    return open_project(
+        parsed.manifest,
+        build_dir=parsed.build_dir,
+        targets=tuple(getattr(parsed, "target", ())),
+        cache_dir=getattr(parsed, "cache_dir", None) or os.environ.get("TEENYBUILD_CACHE_DIR"),
+        loader_dir=getattr(parsed, "loader_dir", None),
+        ptx_version=os.environ.get("TEENYBUILD_PTX_VERSION"),
+        allow_import=getattr(parsed, "allow_import", False),
+    )
+
+
+# Commands -----------------------------------------------------------------------------------------------------
+
+
+def _init(parsed: argparse.Namespace) -> int:
+    from teenybuild.scaffold import create
+
+    made = create(Path(parsed.directory))
+    for path in made:
+        print(f"made {path}")
+    print("next: teenybuild build")
+    return DONE
+
+
+def _build(parsed: argparse.Namespace) -> int:
+    from teenybuild.build import build
+
+    started = time.monotonic()
+    with _Progress(parsed.quiet or parsed.json) as progress:
+        report = build(_project(parsed), jobs=parsed.jobs, force=parsed.force, progress=progress.step)
+    seconds = time.monotonic() - started
+    for text in report.damaged:
+        _error(f"teenybuild: a cache entry was damaged and has been rebuilt: {text}")
+    for diagnostic in report.diagnostics:
+        _error(show(diagnostic))
+    for text in report.bugs:
+        _error(f"teenybuild: bug: {text}\nThis is a bug in teenybuild, not in your input; please report it.")
+    if parsed.json:
+        _print_json(
+            "build",
+            report.ok,
+            specialisations=report.specialisations,
+            targets=list(report.targets),
+            compiled=report.compiled,
+            cached=report.cached,
+            failed=report.failed,
+            package=report.package,
+            seconds=round(seconds, 3),
+            diagnostics=_diagnostics_json(report.diagnostics),
+            bugs=report.bugs,
+        )
+    elif not parsed.quiet:
+        print(_build_summary(report, seconds))
+    return BUG if report.bugs else (DONE if report.ok else WRONG)
+
+
+def _build_summary(report: Report, seconds: float) -> str:
+    if report.up_to_date:
+        return f"nothing to do: {report.specialisations} specialisations for {', '.join(report.targets)} are up to date"
+    counts = f"{report.compiled} compiled, {report.cached} cached"
+    if report.failed:
+        return f"failed: {report.failed} of {report.specialisations} specialisations ({counts}); what did build is kept"
+    return f"built {report.specialisations} specialisations for {', '.join(report.targets)} ({counts}) in {seconds:.2f} s: {report.package}"
+
+
+class _Progress:
+    """A bar on a terminal, nothing otherwise: the summary says it all in a log."""
+
+    def __init__(self, silent: bool) -> None:
+        self._bar: Any = None
+        self._task: Any = None
+        self._show = not silent and sys.stderr.isatty()
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def step(self, done: int, total: int, what: str) -> None:
+        """One step of the build is done."""
+        if not self._show:
+            return
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+            columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task("", total=total)
+        self._bar.update(self._task, completed=done, total=total, description=what)
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _check(parsed: argparse.Namespace) -> int:
+    from teenybuild.inspection import check
+
+    result = check(_project(parsed))
+    if result.diagnostics:
+        raise UserError(result.diagnostics)
+    if parsed.json:
+        _print_json("check", True, specialisations=result.specialisations, kernels=result.kernels)
+    else:
+        print(f"ok: {result.kernels} kernels, {result.specialisations} specialisations")
+    return DONE
+
+
+def _list(parsed: argparse.Namespace) -> int:
+    from teenybuild.inspection import listing
+
+    rows = listing(_project(parsed))
+    if parsed.json:
+        _print_json("list", True, specialisations=[row.json() for row in rows])
+        return DONE
+    widths = [max([len(h), *(len(c[i]) for c in (r.cells() for r in rows))]) for i, h in enumerate(_LIST_HEADER)]
+    for cells in (_LIST_HEADER, *(r.cells() for r in rows)):
+        print("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip())
+    return DONE
+
+
+_LIST_HEADER = ("id", "target", "key", "state")
+STAGES = ("source", "mlir", "llvm", "ptx", "abi")
+
+
+def _show(parsed: argparse.Namespace) -> int:
+    from teenybuild.inspection import stage
+
+    text = stage(_project(parsed), parsed.id, parsed.target[0] if parsed.target else None, parsed.stage)
+    if parsed.json:
+        _print_json("show", True, id=parsed.id, stage=parsed.stage, text=text)
+    else:
+        print(text.rstrip("\n"))
+    return DONE
+
+
+def _clean(parsed: argparse.Namespace) -> int:
+    from teenybuild.inspection import clean
+
+    removed = clean(_project(parsed), cache=parsed.cache)
+    if parsed.json:
+        _print_json("clean", True, removed=removed)
+    else:
+        print(f"removed {removed} files")
+    return DONE
+
+
+def _doctor(parsed: argparse.Namespace) -> int:
+    from teenybuild.doctor import examine
+
+    findings = examine(parsed.manifest)
+    if parsed.json:
+        _print_json("doctor", all(f.ok for f in findings), findings=[f.json() for f in findings])
+    else:
+        for finding in findings:
+            print(f"{'ok ' if finding.ok else 'NO '} {finding.what}: {finding.text}")
+    return DONE if all(f.ok for f in findings) else WRONG
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "init": _init,
+    "build": _build,
+    "check": _check,
+    "list": _list,
+    "show": _show,
+    "clean": _clean,
+    "doctor": _doctor,
+}
+
+
+# What ninja calls ---------------------------------------------------------------------------------------------
+
+
+def _in_build_directory() -> tuple[Project, Path]:
+    """The project ninja is building, seen from where the build was started, so that messages name files alike."""
+    from teenybuild.project import reopen
+
+    build = Path.cwd()
+    project = reopen(build)
+    if Path(project.settings.cwd).is_dir():
+        os.chdir(project.settings.cwd)
+    return project, build
+
+
+def _chunk(arguments: list[str]) -> int:
+    from teenybuild.worker import result_json, run_chunk, write_stamp
+
+    project, build = _in_build_directory()
+    plan_path, stamp_path = (build / a for a in arguments)
+    plan = json.loads(plan_path.read_bytes())
+    cache_dir = Path(json.loads((build / "cache.json").read_bytes())["directory"])
+    force = bool(os.environ.get("TEENYBUILD_FORCE"))
+    outcome = run_chunk(plan, project.directory, project.prefix, cache_dir, force=force)
+    run = os.environ.get("TEENYBUILD_RUN", "")
+    result = build / "results" / stamp_path.relative_to(build / "stamps")
+    from teenybuild.cache import write_if_changed
+
+    write_if_changed(result, (json.dumps(result_json(outcome, run), indent=1) + "\n").encode())
+    if outcome.ok:
+        write_stamp(stamp_path, plan, outcome)
+        return DONE
+    if not run:
+        # Bare ninja: nobody else will say it.
+        for diagnostic in outcome.diagnostics:
+            _error(show(diagnostic))
+        for text in outcome.bugs:
+            _error(f"teenybuild: bug: {text}")
+    return BUG if outcome.bugs else WRONG
+
+
+def _package(arguments: list[str]) -> int:
+    from teenybuild.packaging import package
+
+    project, build = _in_build_directory()
+    missing = package(project, build / arguments[0])
+    for text in missing:
+        _error(f"teenybuild: {text}")
+    return WRONG if missing else DONE
+
+
+def _generate(arguments: list[str]) -> int:
+    from teenybuild.generate import generate
+
+    project, _ = _in_build_directory()
+    generate(project)
+    return DONE
+
+
+_INTERNAL: dict[str, Callable[[list[str]], int]] = {"_chunk": _chunk, "_package": _package, "_generate": _generate}

@@ -1,0 +1,108 @@
+"""``teenybuild doctor``: what this machine has for building and running kernels."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from teenybuild.cache import default_directory
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at. ``ok`` is False only for what a build needs."""
+
+    what: str
+    ok: bool
+    text: str
+
+    def json(self) -> dict[str, object]:
+        """As plain data."""
+        return {"what": self.what, "ok": self.ok, "text": self.text}
+
+
+def examine(manifest: str) -> list[Finding]:
+    """Everything worth knowing before asking why a build does not work."""
+    return [
+        Finding("python", sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}"),
+        *(_package(name) for name in ("llvmlite", "ninja", "tomlkit", "numpy", "ml-dtypes", "rich", "platformdirs")),
+        _ninja(),
+        _llvm(),
+        _host(),
+        _cache(),
+        _manifest(manifest),
+        _gpu(),
+    ]
+
+
+def _package(name: str) -> Finding:
+    try:
+        return Finding(name, True, metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return Finding(name, False, "not installed")
+
+
+def _ninja() -> Finding:
+    from teenybuild.build import ninja_binary
+
+    path = ninja_binary()
+    return Finding("ninja binary", os.access(path, os.X_OK), path)
+
+
+def _llvm() -> Finding:
+    from teenybuild.compiler import emit
+
+    try:
+        return Finding("LLVM", True, emit.llvm_version())
+    except (OSError, RuntimeError) as wrong:
+        return Finding("LLVM", False, str(wrong))
+
+
+def _host() -> Finding:
+    machine = platform.machine()
+    ok = machine in ("x86_64", "AMD64")
+    return Finding("host target", True, f"{machine}{'' if ok else ' (cpu artifacts are built for x86-64 only)'}")
+
+
+def _cache() -> Finding:
+    said = os.environ.get("TEENYBUILD_CACHE_DIR")
+    directory = Path(said) if said else default_directory()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=directory):
+            pass
+    except OSError as wrong:
+        return Finding("cache", False, f"{directory}: {wrong.strerror}")
+    return Finding("cache", True, str(directory))
+
+
+def _manifest(manifest: str) -> Finding:
+    return Finding("manifest", True, manifest if Path(manifest).is_file() else f"no {manifest} here (teenybuild init makes one)")
+
+
+def _gpu() -> Finding:
+    """The driver and its devices, if any: nothing needs them to build."""
+    try:
+        from cuda.bindings import driver
+    except ImportError:
+        return Finding("GPU", True, "cuda-bindings is not installed: kernels can be built, not launched")
+    try:
+        (status,) = driver.cuInit(0)
+    except RuntimeError:
+        return Finding("GPU", True, "no NVIDIA driver on this machine: kernels can be built, not launched")
+    if int(status) != 0:
+        return Finding("GPU", True, f"no GPU that can be used (cuInit gives {int(status)})")
+    _, version = driver.cuDriverGetVersion()
+    _, count = driver.cuDeviceGetCount()
+    names: list[str] = []
+    for i in range(count):
+        _, name = driver.cuDeviceGetName(128, i)
+        major = driver.cuDeviceGetAttribute(driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, i)[1]
+        minor = driver.cuDeviceGetAttribute(driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, i)[1]
+        names.append(f"{name.split(bytes(1))[0].decode()} (sm_{major}{minor})")
+    return Finding("GPU", True, f"driver {version // 1000}.{version % 1000 // 10}; {', '.join(names) or 'no device'}")

@@ -1,0 +1,279 @@
+"""From the manifest to the files ninja works from: plans, ``build.ninja``, its depfile.
+
+Everything is computed in memory, then written only where it differs, so that a file's time says when its content changed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from teenybuild import chunks, ninja
+from teenybuild.api import ptx_version
+from teenybuild.cache import write_if_changed
+from teenybuild.diagnostics import did_you_mean, error
+from teenybuild.expand import Plan, Specialisation, plan
+from teenybuild.keys import digest, fingerprint, llvm_release
+from teenybuild.manifest.bind import BoundKernel, Lookup
+from teenybuild.manifest.grid import to_python
+from teenybuild.manifest.model import Manifest
+from teenybuild.project import Project
+from teenybuild.sources import Sources
+from teenybuild.targets import Target, TargetError, parse_target
+
+PLAN_VERSION = 1
+#: Directories below the build directory.
+PLANS, STAMPS, RESULTS = "plan", "stamps", "results"
+TOOLCHAIN = "toolchain.json"
+PACKAGE_PLAN = f"{PLANS}/package.json"
+PACKAGE_STAMP = f"{STAMPS}/package.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One edge: some specialisations of one kernel for one target."""
+
+    kernel: str
+    target: Target
+    number: int
+    members: tuple[Specialisation, ...]
+
+    @property
+    def path(self) -> str:
+        """Its place below ``plan/``, ``stamps/`` and ``results/``."""
+        return f"{path_of(self.target)}/{self.kernel}.{self.number}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What there is to build, and the files that say so."""
+
+    plan: Plan
+    targets: tuple[Target, ...]
+    chunks: tuple[Chunk, ...]
+    inputs: tuple[Path, ...]
+    cache_dir: Path
+
+
+def path_of(target: Target) -> str:
+    """A target in a path: no colon."""
+    return target.name.replace(":", "-")
+
+
+def targets_of(project: Project, bound: BoundKernel) -> tuple[Target, ...]:
+    """The targets of one kernel, as the command line narrows them."""
+    wanted = [_parse(t) for t in project.settings.targets]
+    declared = bound.kernel.targets
+    return tuple(wanted) if wanted else declared
+
+
+def _parse(text: str) -> Target:
+    try:
+        return parse_target(text)
+    except TargetError as wrong:
+        raise error(f"--target {text}: {wrong.message}", hint=wrong.hint) from None
+
+
+def read_plan(project: Project) -> tuple[Plan, Sources]:
+    """Reads, binds and expands the manifest. Raises :class:`UserError` with everything that is wrong."""
+    found: list[Sources] = []
+
+    def lookup_in(manifest: Manifest) -> Lookup:
+        found.append(Sources.of(manifest, project.directory, project.prefix))
+        return found[0].signature
+
+    return plan(Path(project.settings.display), lookup_in), found[0]
+
+
+def generate(project: Project) -> Generated:
+    """Writes plans, ``build.ninja`` and what goes with them. Raises :class:`UserError`."""
+    found, sources = read_plan(project)
+    manifest = found.manifest.manifest
+    build = project.build
+    build.mkdir(parents=True, exist_ok=True)
+    all_chunks: list[Chunk] = []
+    files: dict[str, bytes] = {}
+    by_kernel: dict[str, list[Specialisation]] = {}
+    for spec in found.specialisations:
+        by_kernel.setdefault(spec.kernel, []).append(spec)
+    for bound in found.manifest.kernels:
+        name = bound.kernel.name
+        reached = sources.reached(bound.kernel.source, bound.kernel.function, bound.kernel.globals)
+        meaning = digest(reached.text.encode())
+        files[f"lines/{name}.json"] = _json(line_map(reached))
+        for target in targets_of(project, bound):
+            for chunk in _chunked(build, name, target, by_kernel.get(name, [])):
+                all_chunks.append(chunk)
+                files[f"{PLANS}/{chunk.path}"] = _json(_plan_json(project, manifest, bound, chunk, meaning))
+    files[TOOLCHAIN] = _json({"compiler": fingerprint(), "llvmlite": llvm_release(), "generator": generator_fingerprint()})
+    files[PACKAGE_PLAN] = _json(_package_json(manifest, found))
+    inputs = (*(Path(f).absolute() for f in manifest.files), *sources.files, *own_sources(), *_include_directories(project, manifest))
+    files["build.ninja"] = _ninja(project, manifest, all_chunks).encode()
+    files["build.ninja.d"] = ninja.depfile("build.ninja", [str(p) for p in inputs]).encode()
+    cache_dir = project.cache_directory(manifest.build.cache)
+    files["cache.json"] = _json({"directory": str(cache_dir)})
+    for path, data in files.items():
+        write_if_changed(build / path, data)
+    project.save()
+    _remove_stale(build, {c.path for c in all_chunks})
+    targets = tuple(dict.fromkeys(c.target for c in all_chunks))
+    return Generated(found, targets, tuple(all_chunks), inputs, cache_dir)
+
+
+def _json(value: object) -> bytes:
+    return (json.dumps(value, indent=1) + "\n").encode()
+
+
+def _chunked(build: Path, kernel: str, target: Target, specs: list[Specialisation]) -> list[Chunk]:
+    by_id = {s.id: s for s in specs}
+    before = _members_before(build / PLANS / path_of(target), kernel)
+    return [
+        Chunk(kernel, target, n, tuple(by_id[i] for i in ids))
+        for n, ids in enumerate(chunks.assign(list(by_id), before))
+        if ids
+    ]
+
+
+def _members_before(directory: Path, kernel: str) -> list[list[str]]:
+    """The chunks of the last build, from their plans; a hole is an empty chunk."""
+    found: dict[int, list[str]] = {}
+    if directory.is_dir():
+        for path in directory.glob(f"{kernel}.*.json"):
+            number = path.name.removeprefix(f"{kernel}.").removesuffix(".json")
+            try:
+                members = json.loads(path.read_bytes())["members"]
+                found[int(number)] = [m["id"] for m in members]
+            except (ValueError, KeyError, TypeError, OSError):
+                continue
+    return [found.get(n, []) for n in range(max(found) + 1)] if found else []
+
+
+def _plan_json(
+    project: Project, manifest: Manifest, bound: BoundKernel, chunk: Chunk, meaning: str
+) -> dict[str, Any]:
+    kernel = bound.kernel
+    asked = project.settings.ptx_version or None
+    version = manifest.build.ptx_version(chunk.target) if chunk.target.machine == "gpu" else None
+    return {
+        "plan_version": PLAN_VERSION,
+        "kernel": kernel.name,
+        "function": kernel.function,
+        "source": kernel.source,
+        "kernels": manifest.build.kernels,
+        "roots": list(manifest.build.roots),
+        "globals": dict(kernel.globals),
+        "meaning": meaning,
+        "target": chunk.target.name,
+        "ptx": ptx_version(chunk.target, version or asked),
+        "lineinfo": manifest.build.lineinfo,
+        "outputs": list(kernel.outputs),
+        "mutates": list(kernel.mutates),
+        "members": [spec_json(s) for s in chunk.members],
+    }
+
+
+def spec_json(spec: Specialisation) -> dict[str, Any]:
+    """A specialisation as plain data, with nothing left out that its compile needs."""
+    return {
+        "id": spec.id,
+        "types": [[name, str(t)] for name, t in spec.types],
+        "dtypes": [list(pair) for pair in spec.dtypes],
+        "consts": [list(pair) for pair in spec.consts],
+        "options": [list(pair) for pair in spec.options],
+        "assume": [[name, a.kind, a.value] for name, a in spec.assume],
+        "auto": spec.auto,
+    }
+
+
+def _package_json(manifest: Manifest, found: Plan) -> dict[str, Any]:
+    """What of the manifest and the sources the package depends on, beyond the artifacts."""
+    kernels: dict[str, Any] = {}
+    for bound in found.manifest.kernels:
+        kernel = bound.kernel
+        kernels[kernel.name] = {
+            "parameters": list(bound.parameters),
+            "grid": [to_python(e) for e in kernel.grid],
+            "outputs": list(kernel.outputs),
+            "mutates": list(kernel.mutates),
+            "autos": list(kernel.autos),
+            "ids": [s.id for s in found.specialisations if s.kernel == kernel.name],
+        }
+    return {"loader": manifest.build.loader, "kernels": kernels}
+
+
+def line_map(reached: Any) -> dict[str, Any]:
+    """Where each line of the canonical source stands in today's files: ``[canonical line, file, line]``."""
+    rows: list[list[object]] = []
+    by_statement = {id(s): m.source for m in reached.modules for s in _statements(m)}
+    for statement, line in sorted(reached.lines.items(), key=lambda item: item[1]):
+        source = by_statement.get(id(statement))
+        if source is not None:
+            rows.append([line, source.display, statement.lineno])
+    return {"lines": rows}
+
+
+def _statements(module: Any) -> Iterable[Any]:
+    import ast
+
+    return (node for node in ast.walk(module.source.tree) if isinstance(node, ast.stmt))
+
+
+def _include_directories(project: Project, manifest: Manifest) -> list[Path]:
+    """Directories whose listing decides what ``include`` finds."""
+    return sorted({(project.directory / pattern).parent for pattern in manifest.build.include if "*" not in str(Path(pattern).parent)})
+
+
+@cache
+def own_sources() -> tuple[Path, ...]:
+    """teenybuild's own files: a new version reads and compiles anew."""
+    here = Path(__file__).parent
+    return tuple(sorted(p for p in here.rglob("*.py") if "__pycache__" not in p.parts))
+
+
+@cache
+def generator_fingerprint() -> str:
+    """Digest of everything in teenybuild outside the compiler: what the package and its runtime are made from."""
+    here = Path(__file__).parent
+    parts = [p for p in own_sources() if p.relative_to(here).parts[0] in ("loader", "runtime", "generate.py")]
+    return digest(b"\0".join(p.relative_to(here).as_posix().encode() + b"\0" + p.read_bytes() for p in parts))
+
+
+def _ninja(project: Project, manifest: Manifest, all_chunks: list[Chunk]) -> str:
+    edges = [
+        ninja.Edge(
+            (f"{STAMPS}/{c.path}",),
+            "compile",
+            (f"{PLANS}/{c.path}",),
+            (TOOLCHAIN,),
+            {"what": f"{c.kernel}.{c.number} ({len(c.members)}) for {c.target.name}"},
+        )
+        for c in all_chunks
+    ]
+    stamps = tuple(f"{STAMPS}/{c.path}" for c in all_chunks)
+    edges.append(
+        ninja.Edge((PACKAGE_STAMP,), "package", (), (PACKAGE_PLAN, TOOLCHAIN, *stamps), {"what": manifest.build.loader})
+    )
+    edges.append(ninja.Edge(("build.ninja",), "generate"))
+    values = {"PYTHON": ninja.shell_word(sys.executable), "MANIFEST": ninja.escape_value(project.settings.display)}
+    return ninja.render(ninja.template(), values, edges) + f"\ndefault {ninja.escape_path(PACKAGE_STAMP)}\n"
+
+
+def _remove_stale(build: Path, wanted: set[str]) -> None:
+    """Plans, stamps and results of chunks that are no more."""
+    for top in (PLANS, STAMPS, RESULTS):
+        for path in (build / top).glob("*/*.json"):
+            if path.relative_to(build / top).as_posix() not in wanted:
+                path.unlink(missing_ok=True)
+
+
+def check_targets(names: Mapping[str, Target], asked: str) -> Target:
+    """One of the targets of a build, by name."""
+    found = names.get(asked)
+    if found is None:
+        raise error(f"nothing is built for {asked}", hint=did_you_mean(asked, names) or f"built are {', '.join(names)}")
+    return found

@@ -1,0 +1,134 @@
+"""Looking without building: check, list, show, clean."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from teenybuild.api import job_key, ptx_version
+from teenybuild.cache import Cache, Entry
+from teenybuild.compiler.pipeline import Job, front
+from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean, error
+from teenybuild.expand import Plan, Specialisation
+from teenybuild.generate import read_plan, targets_of
+from teenybuild.project import Project
+from teenybuild.sources import Sources, job
+from teenybuild.worker import check_outputs
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What ``check`` found."""
+
+    kernels: int
+    specialisations: int
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One specialisation for one target."""
+
+    id: str
+    target: str
+    key: str
+    state: str
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """As a line of a table."""
+        return self.id, self.target, self.key[:12], self.state
+
+    def json(self) -> dict[str, str]:
+        """As plain data."""
+        return {"id": self.id, "target": self.target, "key": self.key, "state": self.state}
+
+
+def _jobs(project: Project, found: Plan, sources: Sources) -> Iterator[tuple[Specialisation, Job]]:
+    """Every compile of a build, in order."""
+    build = found.manifest.manifest.build
+    bound = {b.kernel.name: b for b in found.manifest.kernels}
+    for spec in found.specialisations:
+        kernel = bound[spec.kernel].kernel
+        reached = sources.reached(kernel.source, kernel.function, kernel.globals)
+        for target in targets_of(project, bound[spec.kernel]):
+            asked = build.ptx_version(target) if target.machine == "gpu" else None
+            version = ptx_version(target, asked or project.settings.ptx_version or None)
+            yield spec, job(reached, spec, target, version, build.lineinfo)
+
+
+def check(project: Project) -> Checked:
+    """Reads the manifest and every kernel in every specialisation; nothing is compiled. All errors at once."""
+    found, sources = read_plan(project)
+    diagnostics: list[Diagnostic] = []
+    seen: set[str] = set()
+    for spec, job_ in _jobs(project, found, sources):
+        if spec.id in seen:
+            continue  # tile IR does not depend on the target
+        seen.add(spec.id)
+        try:
+            function = front(job_)
+            kernel = next(b.kernel for b in found.manifest.kernels if b.kernel.name == spec.kernel)
+            from teenybuild.compiler.abi import describe
+
+            plan = {"kernel": spec.kernel, "outputs": kernel.outputs, "mutates": kernel.mutates}
+            arguments = describe(job_.instance, function).json()["arguments"]
+            problems: list[Diagnostic] = check_outputs(plan, job_, arguments)  # type: ignore[arg-type]  # typed dicts
+        except UserError as wrong:
+            problems = list(wrong.diagnostics)
+        diagnostics += [d for d in problems if d not in diagnostics]
+    return Checked(len(found.manifest.kernels), len(found.specialisations), tuple(diagnostics))
+
+
+def listing(project: Project) -> list[Row]:
+    """Every specialisation with its key, and whether the cache has it."""
+    found, sources = read_plan(project)
+    cache = Cache(project.cache_directory(found.manifest.manifest.build.cache))
+    rows: list[Row] = []
+    for spec, job_ in _jobs(project, found, sources):
+        key = job_key(job_)
+        entry = cache.find(job_.reached.function.name, key, ())
+        rows.append(Row(spec.id, job_.target.name, key, "built" if entry is not None else "missing"))
+    return rows
+
+
+_FILES = {"source": "py", "mlir": "mlir", "llvm": "ll", "ptx": "ptx"}
+
+
+def stage(project: Project, id_: str, target: str | None, wanted: str) -> str:
+    """One stage of one specialisation, as text. Raises :class:`UserError` where there is none."""
+    found, sources = read_plan(project)
+    matching = [(s, j) for s, j in _jobs(project, found, sources) if s.id == id_]
+    if not matching:
+        hint = did_you_mean(id_, [s.id for s in found.specialisations]) or "teenybuild list shows what there is"
+        raise error(f"there is no specialisation {id_}", hint=hint)
+    if target is None and wanted == "ptx":
+        matching = [m for m in matching if m[1].target.machine == "gpu"] or matching
+    _, job_ = matching[0]
+    if wanted == "ptx" and job_.target.machine == "cpu":
+        raise error(f"{id_} for {job_.target.name} has no PTX", hint="choose a GPU target with --target, or --stage llvm")
+    cache = Cache(project.cache_directory(found.manifest.manifest.build.cache))
+    entry = cache.find(job_.reached.function.name, job_key(job_))
+    if entry is None:
+        raise error(f"{id_} for {job_.target.name} is not built", hint="run teenybuild build first")
+    return _text(entry, wanted)
+
+
+def _text(entry: Entry, wanted: str) -> str:
+    if wanted == "abi":
+        return json.dumps(dict(entry.description), indent=1)
+    return entry.files[_FILES[wanted]].decode()
+
+
+def clean(project: Project, *, cache: bool) -> int:
+    """Removes the build directory's files, and the cache's where asked; how many."""
+    removed = 0
+    if cache:
+        found: Any = read_plan(project)[0].manifest.manifest
+        removed += Cache(project.cache_directory(found.build.cache)).clear()
+    if (project.build / "config.json").is_file():
+        removed += sum(1 for p in project.build.rglob("*") if p.is_file())
+        shutil.rmtree(project.build)
+    return removed

@@ -1,0 +1,295 @@
+"""The kernel language, for editors and for reading: ``import teenybuild.language as tl``.
+
+Kernels are read, not run, so nothing here computes.  Each function has the signature the compiler checks calls against and says what it
+means; calling one outside a kernel raises and says how a kernel is launched.  Sources that say ``import triton.language as tl``
+mean the same language.
+"""
+
+# The parameters' names are Triton's, builtins or not.
+# ruff: noqa: A002
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, NoReturn, TypeVar
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _outside(name: str) -> NoReturn:
+    raise RuntimeError(
+        f"{name} means something only inside a kernel, which is compiled, not called. "
+        "Build the kernel (teenybuild build, or teenybuild.compile) and launch it through the generated package; "
+        "teenybuild.testing.run runs one on this machine."
+    )
+
+
+class JITFunction(Generic[_F]):
+    """A kernel or helper: what ``@teenybuild.jit`` makes of a function. It is compiled from its source, never called."""
+
+    def __init__(self, fn: _F) -> None:
+        self.fn = fn
+        self.__name__ = fn.__name__
+        self.__doc__ = fn.__doc__
+        self.__module__ = fn.__module__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        _outside(f"the kernel {self.__name__}")
+
+    def __getitem__(self, grid: Any) -> NoReturn:
+        _outside(f"the kernel {self.__name__}")
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__module__}.{self.__name__}>"
+
+
+def jit(fn: _F) -> JITFunction[_F]:
+    """Marks a function as a kernel or a helper of kernels."""
+    return JITFunction(fn)
+
+
+class constexpr:
+    """Annotates a parameter, or wraps a module-level value, that is known when a kernel is compiled."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class dtype:
+    """An element type: ``tl.float32``."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"tl.{self.name}"
+
+
+int1 = dtype("int1")
+int8 = dtype("int8")
+int16 = dtype("int16")
+int32 = dtype("int32")
+int64 = dtype("int64")
+uint8 = dtype("uint8")
+uint16 = dtype("uint16")
+uint32 = dtype("uint32")
+uint64 = dtype("uint64")
+float16 = dtype("float16")
+bfloat16 = dtype("bfloat16")
+float32 = dtype("float32")
+float64 = dtype("float64")
+float8e4nv = dtype("float8e4nv")
+float8e5 = dtype("float8e5")
+
+
+class PropagateNan:
+    """Whether a NaN wins (``ALL``) or loses (``NONE``) in ``maximum`` and ``minimum``."""
+
+    NONE = "none"
+    ALL = "all"
+
+
+def program_id(axis: int) -> Any:
+    """Which program of the grid this is along ``axis`` (0, 1 or 2): an i32 scalar."""
+    _outside("tl.program_id")
+
+
+def num_programs(axis: int) -> Any:
+    """How many programs the grid has along ``axis`` (0, 1 or 2): an i32 scalar."""
+    _outside("tl.num_programs")
+
+
+def arange(start: int, end: int) -> Any:
+    """``[start, start + 1, … end - 1]`` as a tile of i32. The bounds are constants, the length is a power of two."""
+    _outside("tl.arange")
+
+
+def full(shape: Any, value: Any, dtype: dtype) -> Any:
+    """A tile of ``shape`` with ``value`` in every element."""
+    _outside("tl.full")
+
+
+def zeros(shape: Any, dtype: dtype) -> Any:
+    """A tile of zeros."""
+    _outside("tl.zeros")
+
+
+def zeros_like(input: Any) -> Any:
+    """A tile of zeros with the shape and dtype of ``input``."""
+    _outside("tl.zeros_like")
+
+
+def broadcast_to(input: Any, *shape: Any) -> Any:
+    """``input`` repeated to ``shape``: a scalar anywhere, a tile along its axes of size 1."""
+    _outside("tl.broadcast_to")
+
+
+def expand_dims(input: Any, axis: int) -> Any:
+    """``input`` with an axis of size 1 put in at ``axis``; ``x[:, None]`` is the same."""
+    _outside("tl.expand_dims")
+
+
+def load(
+    pointer: Any,
+    mask: Any = None,
+    other: Any = None,
+    boundary_check: Any = (),
+    padding_option: str = "",
+    cache_modifier: str = "",
+    eviction_policy: str = "",
+    volatile: bool = False,
+) -> Any:
+    """What ``pointer`` points to. Where ``mask`` is off, memory is not touched and the result is ``other``, or 0."""
+    _outside("tl.load")
+
+
+def store(
+    pointer: Any,
+    value: Any,
+    mask: Any = None,
+    boundary_check: Any = (),
+    cache_modifier: str = "",
+    eviction_policy: str = "",
+) -> None:
+    """Writes ``value`` where ``pointer`` points and ``mask`` is on."""
+    _outside("tl.store")
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """``x`` where the condition holds, else ``y``. Both are evaluated."""
+    _outside("tl.where")
+
+
+def maximum(x: Any, y: Any, propagate_nan: str = PropagateNan.NONE) -> Any:
+    """The larger of two, element by element; a NaN loses unless it is to be propagated."""
+    _outside("tl.maximum")
+
+
+def minimum(x: Any, y: Any, propagate_nan: str = PropagateNan.NONE) -> Any:
+    """The smaller of two, element by element; a NaN loses unless it is to be propagated."""
+    _outside("tl.minimum")
+
+
+def clamp(x: Any, min: Any, max: Any, propagate_nan: str = PropagateNan.NONE) -> Any:
+    """``x`` within ``min`` and ``max``; floats only."""
+    _outside("tl.clamp")
+
+
+def abs(x: Any) -> Any:
+    """The absolute value."""
+    _outside("tl.abs")
+
+
+def fma(x: Any, y: Any, z: Any) -> Any:
+    """``x * y + z``, rounded once; f32 and f64."""
+    _outside("tl.fma")
+
+
+def exp(x: Any) -> Any:
+    """e to the power x; f32 and f64. On a GPU, f32 uses its approximate instruction, as in Triton."""
+    _outside("tl.exp")
+
+
+def exp2(x: Any) -> Any:
+    """2 to the power x; f32 and f64."""
+    _outside("tl.exp2")
+
+
+def log(x: Any) -> Any:
+    """Natural logarithm; f32 and f64, within 2 ULP."""
+    _outside("tl.log")
+
+
+def log2(x: Any) -> Any:
+    """Logarithm to base 2; f32 and f64, within 2 ULP."""
+    _outside("tl.log2")
+
+
+def sqrt(x: Any) -> Any:
+    """Square root, correctly rounded; f32 and f64."""
+    _outside("tl.sqrt")
+
+
+def rsqrt(x: Any) -> Any:
+    """1 / sqrt(x); f32 and f64. On a GPU, f32 uses its approximate instruction, as in Triton."""
+    _outside("tl.rsqrt")
+
+
+def cast(input: Any, dtype: dtype, fp_downcast_rounding: str | None = None, bitcast: bool = False) -> Any:
+    """``input`` as another dtype (``x.to(dtype)``): floats round to nearest even, float to integer toward zero."""
+    _outside("tl.cast")
+
+
+def cdiv(x: Any, div: Any) -> Any:
+    """``x / div`` rounded up."""
+    _outside("tl.cdiv")
+
+
+def next_power_of_2(n: int) -> int:
+    """The smallest power of two that is at least ``n``; of constants."""
+    _outside("tl.next_power_of_2")
+
+
+def sum(input: Any, axis: int | None = None, keep_dims: bool = False, dtype: dtype | None = None) -> Any:
+    """The sum along ``axis``, or of everything; integers below 32 bits are summed in 32."""
+    _outside("tl.sum")
+
+
+def max(
+    input: Any,
+    axis: int | None = None,
+    return_indices: bool = False,
+    return_indices_tie_break_left: bool = True,
+    keep_dims: bool = False,
+) -> Any:
+    """The largest along ``axis``, or of everything; f16 and bf16 give f32."""
+    _outside("tl.max")
+
+
+def min(
+    input: Any,
+    axis: int | None = None,
+    return_indices: bool = False,
+    return_indices_tie_break_left: bool = True,
+    keep_dims: bool = False,
+) -> Any:
+    """The smallest along ``axis``, or of everything; f16 and bf16 give f32."""
+    _outside("tl.min")
+
+
+def dot(
+    input: Any,
+    other: Any,
+    acc: Any = None,
+    input_precision: str | None = None,
+    allow_tf32: bool | None = None,
+    max_num_imprecise_acc: int | None = None,
+    out_dtype: dtype = float32,
+) -> Any:
+    """``input @ other + acc`` of tiles [M, K] and [K, N]."""
+    _outside("tl.dot")
+
+
+def static_assert(cond: Any, msg: str = "") -> None:
+    """Fails the compile unless ``cond``, a constant, holds."""
+    _outside("tl.static_assert")
+
+
+def range(
+    arg1: Any,
+    arg2: Any = None,
+    step: Any = None,
+    num_stages: int | None = None,
+    loop_unroll_factor: int | None = None,
+    disallow_acc_multi_buffer: bool = False,
+    flatten: bool = False,
+    warp_specialize: bool = False,
+    disable_licm: bool = False,
+) -> Any:
+    """Like Python's ``range``, with hints on how to schedule the loop."""
+    _outside("tl.range")
+
+
+def static_range(arg1: int, arg2: int | None = None, step: int | None = None) -> Any:
+    """Like Python's ``range`` over constants; the loop is unrolled when the kernel is compiled."""
+    _outside("tl.static_range")

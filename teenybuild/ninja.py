@@ -1,0 +1,78 @@
+"""``build.ninja.in`` and the edges of one build → ``build.ninja``. Pure text."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from teenybuild.diagnostics import BugError, error
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One ``build`` statement. Paths are relative to the build directory."""
+
+    outputs: tuple[str, ...]
+    rule: str
+    inputs: tuple[str, ...] = ()
+    implicit: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def escape_path(path: str) -> str:
+    """A path in a ``build`` statement. Raises :class:`UserError` for what ninja cannot name at all."""
+    if "\n" in path or "\r" in path or "\0" in path:
+        raise error(f"ninja cannot build in a path with a line break: {path!r}")
+    return path.replace("$", "$$").replace(" ", "$ ").replace(":", "$:").replace("|", "$|")
+
+
+def escape_value(text: str) -> str:
+    """A variable's value."""
+    if "\n" in text or "\r" in text:
+        raise BugError(f"a ninja variable with a line break: {text!r}")
+    text = text.replace("$", "$$")
+    return f"${text}" if text.startswith(" ") else text
+
+
+def shell_word(text: str) -> str:
+    """One word of a command: quoted for the shell, then for ninja."""
+    return escape_value(shlex.quote(text))
+
+
+def statement(edge: Edge) -> str:
+    """An edge as ninja reads it."""
+    outputs = " ".join(escape_path(p) for p in edge.outputs)
+    inputs = "".join(f" {escape_path(p)}" for p in edge.inputs)
+    implicit = "".join(f" {escape_path(p)}" for p in edge.implicit)
+    text = f"build {outputs}: {edge.rule}{inputs}"
+    if implicit:
+        text += f" |{implicit}"
+    return text + "".join(f"\n  {name} = {escape_value(value)}" for name, value in edge.variables.items()) + "\n"
+
+
+def render(template: str, values: Mapping[str, str], edges: Iterable[Edge]) -> str:
+    """The template with ``@NAME@`` replaced, ``@EDGES@`` by the statements."""
+    text = template
+    for name, value in values.items():
+        text = text.replace(f"@{name}@", value)
+    return text.replace("@EDGES@\n", "\n".join(statement(e) for e in edges))
+
+
+def depfile(target: str, inputs: Sequence[str]) -> str:
+    """A Makefile rule that says what ``target`` was made from, as ninja reads depfiles."""
+
+    def escape(path: str) -> str:
+        return path.replace("\\", "\\\\").replace(" ", "\\ ").replace("#", "\\#").replace("$", "$$")
+
+    return f"{escape(target)}: \\\n  " + " \\\n  ".join(escape(p) for p in inputs) + "\n"
+
+
+def template() -> str:
+    """The text of ``build.ninja.in``: beside the package where it is installed, at the top of a checkout."""
+    here = Path(__file__).parent
+    for place in (here / "build.ninja.in", here.parent / "build.ninja.in"):
+        if place.is_file():
+            return place.read_text(encoding="utf-8")
+    raise BugError("build.ninja.in is not where it was installed")

@@ -1,0 +1,122 @@
+"""Where one build lives: its manifest, its build directory, and what the command line said about it.
+
+The settings are written to ``build/config.json`` so that bare ``ninja``, which knows only the build directory, builds the same thing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from teenybuild.cache import default_directory
+from teenybuild.diagnostics import error
+
+CONFIG = "config.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the command line and the environment said. Paths are absolute; empty means not said.
+
+    ``display`` is how the manifest was named, from the directory ``cwd``: messages of later steps name it alike.
+    """
+
+    manifest: str
+    display: str
+    cwd: str
+    targets: tuple[str, ...] = ()
+    cache_dir: str = ""
+    loader_dir: str = ""
+    ptx_version: str = ""
+    allow_import: bool = False
+
+    def json(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A manifest and its build directory."""
+
+    settings: Settings
+    build: Path
+
+    @property
+    def manifest(self) -> Path:
+        """The manifest, by its absolute path."""
+        return Path(self.settings.manifest)
+
+    @property
+    def directory(self) -> Path:
+        """The directory of the manifest."""
+        return self.manifest.parent
+
+    @property
+    def prefix(self) -> str:
+        """What messages put before paths that are relative to the manifest."""
+        parent = os.path.dirname(self.settings.display)
+        return f"{parent}/" if parent else ""
+
+    def cache_directory(self, said_in_manifest: str | None) -> Path:
+        """``--cache-dir``, else ``TEENYBUILD_CACHE_DIR`` (both in the settings), else ``[build] cache``, else the user's."""
+        if self.settings.cache_dir:
+            return Path(self.settings.cache_dir)
+        if said_in_manifest:
+            return self.directory / said_in_manifest
+        return default_directory()
+
+    def save(self) -> None:
+        """Writes the settings into the build directory."""
+        from teenybuild.cache import write_if_changed
+
+        self.build.mkdir(parents=True, exist_ok=True)
+        write_if_changed(self.build / CONFIG, (json.dumps(self.settings.json(), indent=1) + "\n").encode())
+
+
+def open_project(
+    manifest: str,
+    *,
+    build_dir: str | None = None,
+    targets: tuple[str, ...] = (),
+    cache_dir: str | None = None,
+    loader_dir: str | None = None,
+    ptx_version: str | None = None,
+    allow_import: bool = False,
+) -> Project:
+    """The project of a manifest, as the command line names it. Raises :class:`UserError` where there is no such file."""
+    path = Path(manifest)
+    if path.is_dir():
+        path = path / "kernels.toml"
+        manifest = path.as_posix()
+    if not path.is_file():
+        raise error(f"there is no manifest {manifest}", hint="teenybuild init makes one; -m FILE names another")
+
+    def absolute(text: str | None) -> str:
+        return str(Path(text).absolute()) if text else ""
+
+    settings = Settings(
+        str(path.absolute()),
+        manifest,
+        str(Path.cwd()),
+        targets,
+        absolute(cache_dir),
+        absolute(loader_dir),
+        ptx_version or "",
+        allow_import,
+    )
+    build = Path(build_dir).absolute() if build_dir else path.absolute().parent / "build"
+    return Project(settings, build)
+
+
+def reopen(build: Path) -> Project:
+    """The project that a build directory belongs to."""
+    try:
+        raw = json.loads((build / CONFIG).read_text(encoding="utf-8"))
+        settings = Settings(**{**raw, "targets": tuple(raw["targets"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        raise error(f"{build} is not a build directory of teenybuild", hint="run teenybuild build first") from None
+    return Project(settings, build)

@@ -1,0 +1,100 @@
+"""The kernels of a manifest in their source files: signatures, what they reach, and the compile of each specialisation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from teenybuild.compiler.frontend.canonical import is_constexpr_hint
+from teenybuild.compiler.frontend.expressions import static
+from teenybuild.compiler.frontend.kernel import Instance
+from teenybuild.compiler.frontend.modules import Library, find_function
+from teenybuild.compiler.frontend.reach import Reached, reach
+from teenybuild.compiler.frontend.statements import parameter_defaults
+from teenybuild.compiler.pipeline import Job
+from teenybuild.compiler.targets.base import Settings
+from teenybuild.diagnostics import Diagnostic, UserError
+from teenybuild.expand import Specialisation
+from teenybuild.manifest.bind import Parameter, Signature
+from teenybuild.manifest.model import Kernel, Manifest
+from teenybuild.targets import Target
+from teenybuild.types import Value
+
+
+class Sources:
+    """Reads the kernel files of one manifest, each once."""
+
+    def __init__(self, directory: Path, kernels: str, roots: tuple[str, ...], prefix: str = "") -> None:
+        self._directory = directory
+        self._kernels = directory / kernels
+        self._roots = (self._kernels, *(directory / r for r in roots))
+        self._prefix = prefix
+        self._libraries: dict[tuple[tuple[str, Value], ...], Library] = {}
+        self._reached: dict[tuple[str, str, tuple[tuple[str, Value], ...]], Reached] = {}
+
+    @staticmethod
+    def of(manifest: Manifest, directory: Path, prefix: str = "") -> Sources:
+        """The sources a manifest names."""
+        return Sources(directory, manifest.build.kernels, manifest.build.roots, prefix)
+
+    def library(self, overrides: Mapping[str, Value]) -> Library:
+        """The kernel files as seen with some ``globals``: those change what module-level names mean."""
+        key = tuple(overrides.items())
+        found = self._libraries.get(key)
+        if found is None:
+            found = self._libraries[key] = Library(self._directory, self._roots, static, dict(overrides), self._prefix)
+        return found
+
+    def signature(self, kernel: Kernel) -> Signature:
+        """The parameters of a kernel's function. Raises :class:`UserError` that points at the manifest."""
+        try:
+            reached = self.reached(kernel.source, kernel.function, kernel.globals)
+        except UserError as wrong:
+            raise self._at(kernel, wrong) from None
+        function = reached.function
+        defaults = parameter_defaults(function.node)
+        parameters = tuple(
+            Parameter(p.arg, is_constexpr_hint(p.annotation), p.arg in defaults) for p in function.parameters
+        )
+        return Signature(function.name, parameters, function.module.source.span(function.node))
+
+    def _at(self, kernel: Kernel, wrong: UserError) -> UserError:
+        """A source or function that is not there is said where the manifest names it."""
+        where = "function" if "has no function" in wrong.diagnostics[0].message else "source"
+        found: list[Diagnostic] = []
+        for diagnostic in wrong.diagnostics:
+            unreadable = diagnostic.span is not None and not diagnostic.span.text
+            if diagnostic.span is None or unreadable:
+                place = kernel.span(where, part="value")
+                name = self._prefix + (Path(self._kernels.name) / kernel.source).as_posix()
+                message = f"{name}: {diagnostic.message}" if unreadable else diagnostic.message
+                diagnostic = Diagnostic(message, place, diagnostic.notes, diagnostic.hint)
+            found.append(diagnostic)
+        return UserError(found)
+
+    def reached(self, source: str, function: str, overrides: Mapping[str, Value]) -> Reached:
+        """A kernel's function with everything it reaches."""
+        key = (source, function, tuple(overrides.items()))
+        found = self._reached.get(key)
+        if found is None:
+            module = self.library(overrides).module(self._kernels / source)
+            found = self._reached[key] = reach(find_function(module, function))
+        return found
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Every kernel file read so far, sorted."""
+        return tuple(sorted({file for library in self._libraries.values() for file in library.files}))
+
+
+def job(reached: Reached, spec: Specialisation, target: Target, ptx: str, lineinfo: bool) -> Job:
+    """The compile of one specialisation for one target."""
+    options = dict(spec.options)
+    settings = Settings(
+        num_warps=int(options["num_warps"] or 4),
+        num_stages=int(options["num_stages"] or 3),
+        maxnreg=None if options["maxnreg"] is None else int(options["maxnreg"]),
+        enable_fp_fusion=bool(options["enable_fp_fusion"]),
+    )
+    instance = Instance(dict(spec.types), dict(spec.consts), dict(spec.assume))
+    return Job(reached, instance, settings, target, ptx, lineinfo)

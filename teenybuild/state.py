@@ -1,0 +1,88 @@
+"""What the last build left, so that the next one can tell at a glance that there is nothing to do.
+
+Every input and output is recorded with its size, time, inode and digest.  Any difference in the first three, in either direction, has
+the file hashed; only a different digest counts as a change.  So restored, touched and reinstalled files are all judged by content.
+Nothing heavy is imported here: this is the path of a build that does nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+STATE_VERSION = 1
+STATE = "state.json"
+
+
+def _stat(path: str) -> list[int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return [found.st_size, found.st_mtime_ns, found.st_ino]
+
+
+def _digest(path: str) -> str:
+    if os.path.isdir(path):
+        return hashlib.sha256("\0".join(sorted(os.listdir(path))).encode("utf-8", "surrogateescape")).hexdigest()
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def record(build: Path, settings: dict[str, Any], summary: dict[str, Any], inputs: Iterable[Path], outputs: Iterable[Path]) -> None:
+    """Writes the state of a finished build."""
+    from teenybuild.cache import write_atomically
+
+    rows = {str(p): [*(_stat(str(p)) or []), _digest(str(p))] for p in (*inputs, *outputs)}
+    state = {"state_version": STATE_VERSION, "settings": settings, "summary": summary, "files": rows}
+    write_atomically(build / STATE, json.dumps(state, separators=(",", ":")).encode())
+
+
+def forget(build: Path) -> None:
+    """The next build looks at everything."""
+    (build / STATE).unlink(missing_ok=True)
+
+
+def unchanged(build: Path, settings: dict[str, Any]) -> dict[str, Any] | None:
+    """The summary of the last build if nothing has changed since; None where something has, or may have."""
+    path = build / STATE
+    try:
+        state = json.loads(path.read_bytes())
+        if state["state_version"] != STATE_VERSION or state["settings"] != settings:
+            return None
+        files: dict[str, list[Any]] = state["files"]
+        moved = False
+        for name, row in files.items():
+            now = _stat(name)
+            if now is None:
+                return None
+            if now != row[:3]:
+                if _digest(name) != row[3]:
+                    return None
+                files[name] = [*now, row[3]]
+                moved = True
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if moved:
+        from teenybuild.cache import write_atomically
+
+        write_atomically(path, json.dumps(state, separators=(",", ":")).encode())
+    return state["summary"]
+
+
+def damaged_outputs(build: Path, outputs: Iterable[Path]) -> list[Path]:
+    """Outputs of the last build that are no longer what it wrote. ninja goes by times and would not see it."""
+    try:
+        files: dict[str, list[Any]] = json.loads((build / STATE).read_bytes())["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    found: list[Path] = []
+    for path in outputs:
+        row = files.get(str(path))
+        if row is not None and _stat(str(path)) not in (None, row[:3]) and _digest(str(path)) != row[3]:
+            found.append(path)
+    return found

@@ -1,0 +1,298 @@
+"""One edge: the specialisations of a chunk, each looked up, compiled if it must be, and stamped.
+
+The compiling is done in a child process.  LLVM aborts on what it cannot select; the specialisation it was at is then known, tried once
+more alone, and reported as a bug of ours, while the others of the chunk are compiled by a new child.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from teenybuild.api import build_entry, job_key
+from teenybuild.cache import Cache, write_if_changed
+from teenybuild.compiler.frontend.source import Location
+from teenybuild.compiler.pipeline import Job, front
+from teenybuild.diagnostics import BugError, Diagnostic, Note, Span, UserError
+from teenybuild.expand import Specialisation
+from teenybuild.sources import Sources, job
+from teenybuild.targets import parse_target
+from teenybuild.types import Assume, parse_type
+
+STAMP_VERSION = 1
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a chunk: counts, what went wrong, and the stamp's members where all went well."""
+
+    compiled: int = 0
+    cached: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    bugs: list[str] = field(default_factory=list[str])
+    damaged: list[str] = field(default_factory=list[str])
+    members: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+
+    @property
+    def ok(self) -> bool:
+        """Whether every member has its entry."""
+        return not self.failed
+
+
+def load_jobs(plan: dict[str, Any], directory: Path, prefix: str) -> list[tuple[Specialisation, Job]]:
+    """The compiles of a chunk, from its plan and today's sources. Raises :class:`UserError`."""
+    sources = Sources(directory, plan["kernels"], tuple(plan["roots"]), prefix)
+    reached = sources.reached(plan["source"], plan["function"], plan["globals"])
+    target = parse_target(plan["target"])
+    found: list[tuple[Specialisation, Job]] = []
+    for member in plan["members"]:
+        spec = Specialisation(
+            id=member["id"],
+            kernel=plan["kernel"],
+            types=tuple((name, parse_type(t)) for name, t in member["types"]),
+            dtypes=tuple((v, d) for v, d in member["dtypes"]),
+            consts=tuple((name, value) for name, value in member["consts"]),
+            options=tuple((name, value) for name, value in member["options"]),
+            assume=tuple((name, Assume(kind, value)) for name, kind, value in member["assume"]),
+            auto=member["auto"],
+        )
+        found.append((spec, job(reached, spec, target, plan["ptx"], plan["lineinfo"])))
+    return found
+
+
+def run_chunk(plan: dict[str, Any], directory: Path, prefix: str, cache_dir: Path, *, force: bool = False) -> Outcome:
+    """Brings every member of a chunk into the cache."""
+    started = time.monotonic()
+    outcome = Outcome()
+    cache = Cache(cache_dir)
+    try:
+        jobs = load_jobs(plan, directory, prefix)
+    except UserError as wrong:
+        outcome.failed = len(plan["members"])
+        outcome.diagnostics = list(wrong.diagnostics)
+        return outcome
+    waiting: list[tuple[Specialisation, Job]] = []
+    for spec, job_ in jobs:
+        name = job_.reached.function.name
+        entry = None if force else cache.find(name, job_key(job_))
+        if entry is None:
+            waiting.append((spec, job_))
+        else:
+            outcome.cached += 1
+            _keep(outcome, plan, spec, job_, entry.key, entry.description)
+    outcome.damaged = [f"{d.path.name}: {d.why}" for d in cache.damaged]
+    _compile_all(outcome, plan, waiting, cache_dir)
+    outcome.seconds = time.monotonic() - started
+    return outcome
+
+
+def _keep(outcome: Outcome, plan: dict[str, Any], spec: Specialisation, job_: Job, key: str, description: Any) -> None:
+    """Enters a member into the stamp, if it writes what the manifest says it does."""
+    problems = check_outputs(plan, job_, description["arguments"])
+    if problems:
+        outcome.failed += 1
+        outcome.diagnostics += [p for p in problems if p not in outcome.diagnostics]
+        return
+    outcome.members[spec.id] = {
+        "key": key,
+        "name": job_.reached.function.name,
+        "files": dict(description["files"]),
+    }
+
+
+def check_outputs(plan: dict[str, Any], job_: Job, arguments: Sequence[dict[str, Any]]) -> list[Diagnostic]:
+    """What the kernel does to its pointers against ``outputs`` and ``mutates``, where the manifest says any."""
+    outputs, mutates = set(plan["outputs"]), set(plan["mutates"])
+    if not outputs | mutates:
+        return []
+    wrong: list[tuple[str, str, str]] = []
+    for argument in arguments:
+        name, access = argument["name"], argument["access"]
+        if "write" in access and name not in outputs | mutates:
+            wrong.append((name, "write", f"{plan['kernel']} writes {name}, which the manifest lists under neither outputs nor mutates"))
+        elif access == "readwrite" and name in outputs:
+            wrong.append((name, "read", f"{plan['kernel']} reads {name}, which the manifest lists under outputs (written only)"))
+    if not wrong:
+        return []
+    function = front(job_)
+    from teenybuild.compiler.passes.access import accesses
+
+    found: list[Diagnostic] = []
+    for name, kind, message in wrong:
+        place = next((op.location for arg, op, how in accesses(function) if arg == name and how == kind), None)
+        span = place.span() if isinstance(place, Location) else None
+        notes = place.chain() if isinstance(place, Location) else ()
+        found.append(Diagnostic(message, span, notes, f"list {name} under {'outputs' if kind == 'write' else 'mutates'}"))
+    return found
+
+
+# The child ----------------------------------------------------------------------------------------------------
+
+
+def _compile_all(outcome: Outcome, plan: dict[str, Any], waiting: list[tuple[Specialisation, Job]], cache_dir: Path) -> None:
+    """Compiles what the cache lacks, in children; a child that dies takes nothing with it but the member it was at."""
+    left = list(range(len(waiting)))
+    while left:
+        left = _run_child(outcome, plan, waiting, left, cache_dir)
+
+
+def _run_child(
+    outcome: Outcome, plan: dict[str, Any], waiting: list[tuple[Specialisation, Job]], members: list[int], cache_dir: Path
+) -> list[int]:
+    """One child for some members; those that are still to do afterwards."""
+    done: set[int] = set()
+    at: list[int] = []
+
+    def hear(message: dict[str, Any]) -> None:
+        index = message["index"]
+        spec, job_ = waiting[index]
+        if message["event"] == "start":
+            at[:] = [index]
+            return
+        done.add(index)
+        at.clear()
+        match message["event"]:
+            case "done":
+                outcome.compiled += 1
+                _keep(outcome, plan, spec, job_, message["key"], message["description"])
+            case "wrong":
+                outcome.failed += 1
+                found = [diagnostic_from(d) for d in message["diagnostics"]]
+                outcome.diagnostics += [d for d in found if d not in outcome.diagnostics]
+            case _:
+                outcome.failed += 1
+                outcome.bugs.append(f"{spec.id}: {message['text']}")
+
+    status = _in_child(lambda say: _compile(waiting, members, cache_dir, say), hear)
+    left = [m for m in members if m not in done]
+    if not left:
+        return []
+    culprit = at[0] if at else left[0]
+    if len(members) > 1:
+        # It may have died of what an earlier member left behind: alone, it gets a second chance.
+        rest = [m for m in left if m != culprit]
+        _run_child(outcome, plan, waiting, [culprit], cache_dir)
+        return rest
+    spec, _ = waiting[culprit]
+    outcome.failed += 1
+    how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
+    outcome.bugs.append(f"{spec.id}: the compiler process died ({how}) while compiling it for {plan['target']}")
+    return []
+
+
+Say = Callable[[dict[str, Any]], None]
+
+
+def _compile(waiting: list[tuple[Specialisation, Job]], members: list[int], cache_dir: Path, say: Say) -> None:
+    cache = Cache(cache_dir)
+    for index in members:
+        say({"event": "start", "index": index})
+        try:
+            entry, _ = build_entry(waiting[index][1], cache, force=True)
+        except UserError as wrong:
+            say({"event": "wrong", "index": index, "diagnostics": [diagnostic_json(d) for d in wrong.diagnostics]})
+        except BugError as wrong:
+            say({"event": "bug", "index": index, "text": wrong.message})
+        except RecursionError:
+            say({"event": "bug", "index": index, "text": "the kernel is nested too deeply for the compiler"})
+        else:
+            say({"event": "done", "index": index, "key": entry.key, "description": dict(entry.description)})
+
+
+def _in_child(work: Callable[[Say], None], hear: Callable[[dict[str, Any]], None]) -> int:
+    """Runs ``work`` in a forked child, hears what it says as it says it, and gives its exit status (negative: a signal)."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.close(read)
+            with os.fdopen(write, "w", encoding="utf-8") as pipe:
+
+                def say(message: dict[str, Any]) -> None:
+                    pipe.write(json.dumps(message) + "\n")
+                    pipe.flush()
+
+                work(say)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(write)
+    with os.fdopen(read, encoding="utf-8") as pipe:
+        for line in pipe:
+            hear(json.loads(line))
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+# Diagnostics as data ------------------------------------------------------------------------------------------
+
+
+def span_json(span: Span | None) -> dict[str, Any] | None:
+    """A span as plain data."""
+    if span is None:
+        return None
+    return {
+        "file": span.file,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "text": span.text,
+    }
+
+
+def diagnostic_json(d: Diagnostic) -> dict[str, Any]:
+    """A diagnostic as plain data."""
+    return {
+        "severity": d.severity,
+        "message": d.message,
+        "span": span_json(d.span),
+        "hint": d.hint,
+        "notes": [{"message": n.message, "span": span_json(n.span)} for n in d.notes],
+    }
+
+
+def diagnostic_from(raw: dict[str, Any]) -> Diagnostic:
+    """The reverse of :func:`diagnostic_json`."""
+
+    def span(value: dict[str, Any] | None) -> Span | None:
+        return None if value is None else Span(**value)
+
+    notes = tuple(Note(n["message"], span(n["span"])) for n in raw["notes"])
+    return Diagnostic(raw["message"], span(raw["span"]), notes, raw["hint"], raw["severity"])
+
+
+def stamp_json(plan: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
+    """The stamp of a chunk: what each of its ids has become."""
+    members = {m["id"]: outcome.members[m["id"]] for m in plan["members"]}
+    return {"stamp_version": STAMP_VERSION, "kernel": plan["kernel"], "target": plan["target"], "members": members}
+
+
+def result_json(outcome: Outcome, run: str) -> dict[str, Any]:
+    """What the driver shows of a chunk. ``run`` names the build it belongs to."""
+    return {
+        "run": run,
+        "compiled": outcome.compiled,
+        "cached": outcome.cached,
+        "failed": outcome.failed,
+        "seconds": round(outcome.seconds, 4),
+        "diagnostics": [diagnostic_json(d) for d in outcome.diagnostics],
+        "bugs": outcome.bugs,
+        "damaged": outcome.damaged,
+    }
+
+
+def write_stamp(path: Path, plan: dict[str, Any], outcome: Outcome) -> None:
+    """Writes the stamp if it changed, so that ninja's ``restat`` sees whether anything did."""
+    write_if_changed(path, (json.dumps(stamp_json(plan, outcome), indent=1) + "\n").encode())
