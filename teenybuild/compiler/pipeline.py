@@ -5,7 +5,8 @@ Passes run in this order, each for a reason:
 1. *simplify*: the front end writes constants and dead values freely; everything after is faster without them.  What ``.mlir`` shows is here.
 2. *fuse multiply-add*: on clean IR, where "has no other use" is true as it stands; before layouts, so that every target fuses alike.
 3. *simplify* again: fusing leaves products without uses and constants twice.
-4. *axis analysis*, then *orders of reduction* by the reference layouts, then *layout assignment* for the target.
+4. *hoist loads*, where lanes wait for each other: on the final program, before layouts, while a load is still one operation.
+5. *axis analysis*, then *orders of reduction* by the reference layouts, then *layout assignment* for the target.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from teenybuild.compiler.layout.assign import assign_layouts, settle_orders
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.policy import WarpPolicy
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
+from teenybuild.compiler.passes.hoist import HoistLoads
 from teenybuild.compiler.passes.simplify import Simplify
 from teenybuild.compiler.targets.base import CodeTarget, Lines, Lowered, Settings
 from teenybuild.compiler.targets.host import HostTarget
@@ -32,6 +34,7 @@ from teenybuild.diagnostics import error
 from teenybuild.targets import Target
 
 #: The host baseline, whatever the build machine has: AVX2, FMA, F16C (x86-64 psABI, level 3).
+_WARP = 32
 _HOST_TRIPLE, _HOST_CPU = "x86_64-unknown-linux-gnu", "x86-64-v3"
 
 
@@ -116,6 +119,10 @@ def lower(job: Job, function: core.Function) -> Lowered:
     if job.settings.enable_fp_fusion:
         FuseMultiplyAdd().apply(function)
         Simplify().apply(function)
+        if job.verify:
+            verify(function)
+    if job.target.arch is not None:
+        HoistLoads(_WARP * job.settings.num_warps).apply(function)
         if job.verify:
             verify(function)
     axes = AxisAnalysis(function)

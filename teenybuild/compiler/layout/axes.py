@@ -321,6 +321,17 @@ def _same_runs(op: Op, get: Get) -> AxisInfo:
     return get(op.operands[0])
 
 
+def _bitcast(op: Op, get: Get) -> AxisInfo:
+    """The same bits are the same value; but neighbours of one pointee are not neighbours of another, wider or narrower, one."""
+    assert isinstance(op, tt.Bitcast)
+    source, before, after = get(op.source), element(op.source.type), op.to
+    if not isinstance(before, Pointer) or not isinstance(after, Pointer) or before.pointee.size == after.pointee.size:
+        return source
+    runs = zip(source.contiguity, source.divisibility, strict=True)
+    each = tuple(d if c == 1 else gcd(d, before.pointee.size) for c, d in runs)
+    return AxisInfo((1,) * len(each), each, source.constancy, source.divisor)
+
+
 def _only_constancy(op: Op, get: Get) -> AxisInfo:
     """Any function of each element is constant where all its operands are."""
     shape = shape_of(op.results[0].type)
@@ -374,7 +385,7 @@ _RULES: Mapping[type[Op], Callable[[Op, Get], AxisInfo]] = {
     tt.Broadcast: _broadcast,
     tt.ExpandDims: _expand_dims,
     tt.AddPtr: _add,
-    tt.Bitcast: _same_runs,
+    tt.Bitcast: _bitcast,
     arith.AddI: _add,
     arith.SubI: _add,
     arith.MulI: _multiply,

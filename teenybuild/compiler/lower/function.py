@@ -75,14 +75,25 @@ class FunctionLowering:
 
     def _tile(self, op: Op) -> None:
         """An operation on tiles that stays within a lane: register by register."""
-        register_rule = self._register_rule(op)
-        if op.results[0] in self._lazy:
+        result, register_rule = op.results[0], self._register_rule(op)
+        layout = cast(Layout, result.layout)
+        twins = equal_registers(layout, self._axes[result].constancy)
+        if result in self._lazy:
+            if twins is not None:
+                compute, first = register_rule, twins
+
+                def shared(lane: Lane, r: int) -> str:
+                    return compute(lane, r) if first[r] == r else lane.registers(result)[first[r]]
+
+                register_rule = shared
             self._machine.lazy(op, register_rule)
             return
-        layout = cast(Layout, op.results[0].layout)
 
         def rule(lane: Lane) -> LaneRegisters:
-            return [[register_rule(lane, r) for r in range(layout.count)]]
+            found: list[str] = []
+            for r in range(layout.count):
+                found.append(register_rule(lane, r) if twins is None or twins[r] == r else found[twins[r]])
+            return [found]
 
         if isinstance(op, tt.Broadcast | tt.Reshape | tt.ExpandDims):
             self._machine.view(op, view_of(op), register_rule)
@@ -108,6 +119,21 @@ class FunctionLowering:
                 assert op.traits & ELEMENTWISE, f"no rule lowers {op.name}"
                 elementwise, operands = RULES[type(op)], op.operands
                 return lambda lane, r: elementwise(lane, op, [lane.registers(v)[r] for v in operands])
+
+
+def equal_registers(layout: Layout, constancy: tuple[int, ...]) -> list[int] | None:
+    """For each register, the first one that is known to hold the same value in every lane; None where all may differ.
+
+    ``constancy`` is the axis analysis': elements of one aligned run along an axis are equal.
+    """
+    same = 0
+    for run, shift in zip(constancy, axis_offsets(layout.shape), strict=True):
+        same |= (run - 1) << shift
+    if not same or layout.count == 1:
+        return None
+    seen: dict[int, int] = {}
+    found = [seen.setdefault(index & ~same, r) for r, index in enumerate(layout.indices)]
+    return found if len(seen) < layout.count else None
 
 
 def _make_range(op: tt.MakeRange, layout: Layout) -> Callable[[Lane, int], str]:

@@ -29,7 +29,7 @@ from teenybuild.compiler.lower.machine import (
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.targets.base import Lines, Lowered, Settings
-from teenybuild.dtypes import DType, bf16, f32, i1
+from teenybuild.dtypes import INTEGERS, DType, bf16, f32, i1
 from teenybuild.targets import Arch
 
 WARP = 32
@@ -353,16 +353,23 @@ class GpuMachine(Machine):
         names = [self._to_stored(element, v) for v in values]
         size = _size(carrier)
         pointer = self._shared_pointer(address)
-        vector, type_ = self._gathered(carrier, names)
         if mask is None:
+            vector, type_ = self._gathered(carrier, names)
             text.do(f"store {type_} {vector}, ptr addrspace(3) {pointer}, align {size * len(values)}")
             return
-        then, done = text.label(), text.label()
-        text.do(f"br i1 {mask}, label %{then}, label %{done}")
-        text.open(then)
-        text.do(f"store {type_} {vector}, ptr addrspace(3) {pointer}, align {size * len(values)}")
-        text.do(f"br label %{done}")
-        text.open(done)
+        # Predicated, not branched around: a branch would end the block that LLVM schedules in.
+        word = _Word.of(INTEGERS[8 * size, True], carrier, len(values))
+        words = word.pack(text, names)
+        suffix = f".v{word.words}" if word.words > 1 else ""
+        listed = ", ".join(f"${i}" for i in range(word.words))
+        braced = f"{{{listed}}}" if word.words > 1 else listed
+        asm = f"@${word.words + 1} st.shared{suffix}.{word.suffix} [${word.words}], {braced};"
+        constraints = ",".join([word.constraint] * word.words)
+        arguments = ", ".join(f"{word.type} {w}" for w in words)
+        text.do(
+            f'call void asm sideeffect "{asm}", "{constraints},l,b,~{{memory}}"'
+            f"({arguments}, ptr addrspace(3) {pointer}, i1 {mask})"
+        )
 
     def shared_load(self, lane: Lane, element: Element, address: str, count: int) -> list[str]:
         text, carrier = self.text, self._stored(element)
