@@ -1,0 +1,227 @@
+"""Compiles kernels for the host and runs them on NumPy arrays: what language tests are written with.
+
+A kernel is source text. :func:`run` compiles it for ``cpu`` and for ``cpu:sm_90a`` (a GPU's layouts, shuffles and shared memory, run on the host),
+runs both on copies of the arguments between forbidden pages, checks that both wrote the same bits, and gives what was written.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import hashlib
+import shutil
+import struct
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from teenybuild.api import Artifact, compile
+from teenybuild.dtypes import BY_NAME, BY_NUMPY, DType
+
+from .memory import Guarded, aligned_scratch
+
+Array = NDArray[np.generic]
+
+#: The host, and a GPU's way of doing it on the host.
+HOST_TARGETS = ("cpu", "cpu:sm_90a")
+
+_STRUCT = {1: "B", 2: "H", 4: "I", 8: "Q"}
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A scalar argument whose dtype is said: ``Typed(3, "i64")``."""
+
+    value: int | float | bool
+    dtype: str
+
+
+class Address(int):
+    """An argument that is passed as an address, whatever lies there; its type is given in ``types``."""
+
+
+@cache
+def workspace() -> Path:
+    """A directory for sources and entries, of this process."""
+    directory = Path(tempfile.mkdtemp(prefix="teenybuild-tests-"))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return directory
+
+
+PREAMBLE = "import triton\nimport triton.language as tl\n\n\n"
+
+
+def write_source(source: str) -> Path:
+    """A file that holds ``source`` (with the usual imports, where it has none)."""
+    text = source if "import" in source else PREAMBLE + source
+    path = workspace() / f"k{hashlib.sha256(text.encode()).hexdigest()[:16]}.py"
+    if not path.exists():
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """The NumPy dtype of a dtype by its manifest name."""
+    spelled = BY_NAME[name].numpy
+    return np.dtype(getattr(ml_dtypes, spelled, None) or spelled)
+
+
+def type_of(value: object) -> str:
+    """The manifest's type of an argument."""
+    if value is None:
+        return "none"
+    if isinstance(value, np.ndarray):
+        return f"*{BY_NUMPY[value.dtype.name].name}"
+    if isinstance(value, Typed):
+        return value.dtype
+    if isinstance(value, bool):
+        return "i1"
+    if isinstance(value, int):
+        return "i32"
+    assert isinstance(value, float), value
+    return "f32"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled kernel, ready to run on the host."""
+
+    artifact: Artifact
+
+    def __call__(
+        self,
+        arguments: Mapping[str, object],
+        grid: Sequence[int] = (1,),
+        *,
+        alignment: int = 1,
+        programs: tuple[int, int] | None = None,
+    ) -> dict[str, Array]:
+        """Runs the grid (or linear programs ``first`` to ``last`` - 1 of it); the arrays as they are afterwards."""
+        abi = self.artifact.abi
+        held: dict[str, Guarded] = {}
+        packed = bytearray(max(abi["packed_size"], 1))
+        for row in abi["arguments"]:
+            value = arguments[row["name"]]
+            if isinstance(value, np.ndarray):
+                divisor = row["assume"].get("div", 1)
+                guarded = held[row["name"]] = Guarded(
+                    value, max(alignment, divisor), writable=row["access"] != "read"
+                )
+                value = guarded.address
+            struct.pack_into(f"<{_STRUCT[row['size']]}", packed, row["offset"], _bits(value, row))
+        extents = [*grid, 1, 1][:3]
+        first, last = programs if programs is not None else (0, extents[0] * extents[1] * extents[2])
+        function = _function(str(self.artifact.path), f"{abi['symbol']}_range")
+        with aligned_scratch(abi["scratch_bytes"]) as scratch:
+            function((ctypes.c_char * len(packed)).from_buffer(packed), first, last, *extents, scratch)
+        found = {name: guarded.take() for name, guarded in held.items()}
+        for name, value in arguments.items():
+            if isinstance(value, np.ndarray) and name not in found:
+                found[name] = value
+        return found
+
+
+def _bits(value: object, row: Mapping[str, Any]) -> int:
+    """The bits of a scalar or of an address."""
+    if row["kind"] == "pointer":
+        assert isinstance(value, int)
+        return value
+    dtype = BY_NAME[row["dtype"]]
+    number = value.value if isinstance(value, Typed) else value
+    if dtype.is_float:
+        return int(np.array(number).astype(numpy_dtype(dtype.name)).view(f"u{dtype.size}"))
+    assert isinstance(number, int)
+    return number & ((1 << 8 * dtype.size) - 1)
+
+
+@cache
+def _function(path: str, symbol: str) -> Any:
+    function = getattr(ctypes.CDLL(path), symbol)
+    i32, i64, pointer = ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p
+    function.argtypes = [pointer, i64, i64, i32, i32, i32, pointer]
+    function.restype = None
+    return function
+
+
+def build(
+    source: str,
+    arguments: Mapping[str, object],
+    const: Mapping[str, Any] | None = None,
+    *,
+    target: str = "cpu",
+    types: Mapping[str, str] | None = None,
+    kernel: str = "kernel",
+    **options: Any,
+) -> Program:
+    """Compiles ``kernel`` of ``source`` for arguments like these."""
+    said = dict(types or {})
+    for name, value in arguments.items():
+        said.setdefault(name, type_of(value))
+    path = write_source(source)
+    artifact = compile(f"{path}:{kernel}", target, said, const, cache_dir=workspace() / "cache", **options)
+    return Program(artifact)
+
+
+def run(
+    source: str,
+    arguments: Mapping[str, object],
+    const: Mapping[str, Any] | None = None,
+    grid: Sequence[int] = (1,),
+    *,
+    targets: Sequence[str] = HOST_TARGETS,
+    alignment: int = 1,
+    **options: Any,
+) -> dict[str, Array]:
+    """What a kernel leaves in its arrays; the same bits on every target, or AssertionError."""
+    results = [
+        build(source, arguments, const, target=target, **options)(arguments, grid, alignment=alignment)
+        for target in targets
+    ]
+    for other, target in zip(results[1:], targets[1:], strict=True):
+        for name, array in results[0].items():
+            assert_same_bits(other[name], array, f"{name} on {target} and {targets[0]}")
+    return results[0]
+
+
+def bits(array: Array) -> NDArray[np.unsignedinteger[Any]]:
+    """An array's bit patterns."""
+    return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
+
+
+def canonical_bits(array: Array) -> NDArray[np.unsignedinteger[Any]]:
+    """Bit patterns with every NaN alike: which NaN comes out of an operation is not specified anywhere."""
+    found = bits(array).copy()
+    if is_float(array.dtype):
+        with np.errstate(invalid="ignore"):  # signalling NaNs
+            nan = np.isnan(array.astype(np.float64))
+        found[nan] = np.iinfo(found.dtype).max
+    return found
+
+
+def is_float(dtype: np.dtype[Any]) -> bool:
+    """Floats, those of ml_dtypes included."""
+    return BY_NUMPY[dtype.name].is_float
+
+
+def assert_same_bits(actual: Array, expected: Array, what: str = "") -> None:
+    """Bit for bit, every NaN alike; says where the first difference is."""
+    assert actual.dtype == expected.dtype, f"{what}: {actual.dtype}, not {expected.dtype}"
+    assert actual.shape == expected.shape, f"{what}: {actual.shape}, not {expected.shape}"
+    differ = np.argwhere(canonical_bits(actual) != canonical_bits(expected))
+    if len(differ):
+        at = tuple(differ[0])
+        raise AssertionError(
+            f"{what}: {len(differ)} of {actual.size} differ, first at {at}: {actual[at]!r}, not {expected[at]!r}"
+        )
+
+
+def names_of(dtypes: Sequence[DType]) -> list[str]:
+    """Manifest names, for test ids."""
+    return [d.name for d in dtypes]
