@@ -6,8 +6,21 @@ barrier comes too late.  So buffers go where nothing is still being read, if the
 
 from __future__ import annotations
 
-#: Buffers are spread over this much before a barrier is taken instead.
+from dataclasses import dataclass
+
+#: Buffers are spread over this many bytes before a barrier is taken instead.
 _ROOM = 8 << 10
+
+_Interval = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What was known at a point of the program."""
+
+    read: tuple[_Interval, ...]
+    unknown: bool
+    placed: int
 
 
 class SharedMemory:
@@ -16,9 +29,11 @@ class SharedMemory:
     def __init__(self) -> None:
         #: Bytes in use at most.
         self.size = 0
-        self._written: list[tuple[int, int]] = []
-        self._read: list[tuple[int, int]] = []
+        self._written: list[_Interval] = []
+        self._read: list[_Interval] = []
+        #: Whether buffers may still be read that are not in the list.
         self._unknown = False
+        self._placed = 0
 
     def place(self, size: int, alignment: int) -> tuple[int, bool]:
         """(offset of ``size`` bytes, whether a barrier must come before they are written)."""
@@ -31,6 +46,7 @@ class SharedMemory:
             wait, self._read = True, []
             offset = self._gap(size, alignment, self._written)
         self._written.append((offset, offset + size))
+        self._placed += 1
         self.size = max(self.size, offset + size)
         return offset, wait
 
@@ -38,16 +54,25 @@ class SharedMemory:
         """What was written is read from now on; what was being read no longer is."""
         self._read, self._written = self._written, []
 
-    def forget(self) -> None:
-        """Control flow joins or turns round here: what other warps still read is not known, if anything ever was."""
-        if self.size:
-            self._unknown = True
+    def enter_loop(self) -> Snapshot:
+        """The head of a loop: slower warps may still read what the end of the last turn left, whatever that will be."""
+        before = Snapshot(tuple(self._read), self._unknown, self._placed)
+        self._unknown = True
+        return before
+
+    def leave(self, before: Snapshot) -> None:
+        """After a loop or a branch: as before it if nothing in it used shared memory; else what is being read depends on the way taken."""
+        if self._placed == before.placed:
+            self._read, self._unknown = list(before.read), before.unknown
         else:
-            self._unknown = False
-        self._read = []
+            self._unknown = True
+
+    def enter_branch(self) -> Snapshot:
+        """The start of one way through a branch."""
+        return Snapshot(tuple(self._read), self._unknown, self._placed)
 
     @staticmethod
-    def _gap(size: int, alignment: int, taken: list[tuple[int, int]]) -> int:
+    def _gap(size: int, alignment: int, taken: list[_Interval]) -> int:
         offset = 0
         for start, stop in sorted(taken):
             if offset + size <= start:

@@ -588,7 +588,7 @@ class _Phis:
             names = [machine.text.name() for _ in first]
             machine.give(arg, names)
             self._names.append(names)
-        machine.shared_memory.forget()
+        self._shared = machine.shared_memory.enter_loop()
 
     def again(self, values: Sequence[Value]) -> None:
         self._last = [self._machine.all_registers(v) for v in values]
@@ -603,7 +603,7 @@ class _Phis:
     def leave(self, results: Sequence[Value]) -> None:
         for result, names in zip(results, self._names, strict=True):
             self._machine.give(result, names)
-        self._machine.shared_memory.forget()
+        self._machine.shared_memory.leave(self._shared)
 
 
 class _Join:
@@ -613,11 +613,13 @@ class _Join:
         self._machine = machine
         self._results = results
         self._ways: list[tuple[str, list[list[tuple[str, str]]]]] = []
+        self._shared = machine.shared_memory.enter_branch()
 
     def give(self, values: Sequence[Value]) -> None:
         machine = self._machine
         self._ways.append((machine.text.block, [machine.all_registers(v) for v in values]))
-        machine.shared_memory.forget()
+        # The other way starts from what was there before both, but has no barrier of this one's: both see the worse.
+        machine.shared_memory.leave(self._shared)
 
     def take(self) -> None:
         machine = self._machine
