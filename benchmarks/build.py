@@ -1,0 +1,260 @@
+"""How long builds take: one specialisation in process, a cold build of a thousand, a build with nothing to do.
+
+    python benchmarks/build.py [--json FILE] [--specialisations N]
+
+With Triton installed (``pip install triton==3.6.0``), its time for the same sources is measured beside ours, without its assembler.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+KERNELS = HERE.parent / "kernels"
+POINTERS = {"div": 16}
+
+
+def median_ms(work: Callable[[], object], runs: int = 9, warmup: int = 2) -> float:
+    """Median milliseconds of a call."""
+    for _ in range(warmup):
+        work()
+    times: list[float] = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        work()
+        times.append((time.perf_counter() - start) * 1e3)
+    return statistics.median(times)
+
+
+# One specialisation, in process ---------------------------------------------------------------------------------
+
+CASES: dict[str, dict[str, Any]] = {
+    "vector add": {
+        "kernel": "elementwise.py:vector_add",
+        "types": {"a_ptr": "*f32", "b_ptr": "*f32", "out_ptr": "*f32", "n_elements": "i32"},
+        "const": {"BLOCK_SIZE": 1024},
+    },
+    "softmax of 4,096": {
+        "kernel": "softmax.py:softmax",
+        "types": {"out_ptr": "*f32", "x_ptr": "*f32", "row_stride": "i32", "n_columns": "i32"},
+        "const": {"BLOCK_SIZE": 4096},
+    },
+    "layer norm of 4,096": {
+        "kernel": "layer_norm.py:layer_norm",
+        "types": {
+            "x_ptr": "*f32", "weight_ptr": "*f32", "bias_ptr": "*f32", "out_ptr": "*f32", "mean_ptr": "*f32",
+            "rstd_ptr": "*f32", "row_stride": "i32", "n_columns": "i32", "eps": "f32",
+        },
+        "const": {"BLOCK_SIZE": 4096},
+    },
+}  # fmt: skip
+
+
+def assumptions(types: dict[str, str]) -> dict[str, dict[str, int]]:
+    """What Triton's launcher finds out by itself: pointers and sizes that are multiples of 16."""
+    return {name: POINTERS for name, t in types.items() if t != "f32"}
+
+
+def our_compile(case: dict[str, Any], target: str) -> float:
+    """Milliseconds from source to PTX or shared object, nothing cached."""
+    import teenybuild
+
+    with tempfile.TemporaryDirectory() as cache:
+        return median_ms(
+            lambda: teenybuild.compile(
+                f"{KERNELS}/{case['kernel']}", target, case["types"], case["const"],
+                assume=assumptions(case["types"]), cache_dir=cache, force=True,
+            )
+        )  # fmt: skip
+
+
+def triton_compile(case: dict[str, Any]) -> float | None:
+    """Milliseconds from source to PTX in Triton, without its assembler and cache; None where it is not installed."""
+    try:
+        import triton
+        from triton.backends.compiler import GPUTarget
+        from triton.compiler import ASTSource
+    except ImportError:
+        return None
+    sys.path.insert(0, str(KERNELS))
+    file, name = case["kernel"].split(":")
+    function = getattr(__import__(file.removesuffix(".py")), name)
+    names = {"f32": "fp32"}
+    signature = {n: t.replace("f32", names["f32"]) for n, t in case["types"].items()}
+    constants = case["const"]
+    order = [*signature, *constants]
+    attributes = {(order.index(n),): [["tt.divisibility", 16]] for n in assumptions(case["types"])}
+    source = ASTSource(function, {**signature, **dict.fromkeys(constants, "constexpr")}, constants, attributes)
+    target = GPUTarget("cuda", 90, 32)
+    from triton._C.libtriton import ir
+    from triton.compiler import make_backend
+
+    backend = make_backend(target)
+
+    def work() -> None:
+        options = backend.parse_options({"num_warps": 4})
+        context = ir.context()
+        ir.load_dialects(context)
+        backend.load_dialects(context)
+        module = source.make_ir(target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
+        stages: dict[str, Any] = {}
+        backend.add_stages(stages, options, source.language)
+        metadata: dict[str, Any] = {"target": target, **options.__dict__}
+        for stage, run in stages.items():
+            if stage == "cubin":
+                break
+            module = run(module, metadata)
+
+    os.environ["TRITON_ALWAYS_COMPILE"] = "1"
+    del triton
+    return median_ms(work)
+
+
+# A project of many specialisations --------------------------------------------------------------------------------
+
+MANIFEST = """
+edition = 1
+[build]
+targets = ["{target}"]
+cache = "cache"
+
+[kernel.vector_add]
+source = "elementwise.py"
+args = {{ a_ptr = "*D", b_ptr = "*D", out_ptr = "*D", n_elements = "i32" }}
+dtypes = {{ D = ["f32", "f16", "bf16", "f64"] }}
+const = {{ BLOCK_SIZE = [128, 256, 512, 1024, 2048] }}
+options = {{ num_warps = [1, 2, 4, 8] }}
+assume = {{ a_ptr = "auto", b_ptr = "auto", out_ptr = "auto", n_elements = "auto" }}
+grid = ["cdiv(n_elements, BLOCK_SIZE)"]
+
+[kernel.silu]
+source = "elementwise.py"
+args = {{ x_ptr = "*D", out_ptr = "*D", n_elements = "i32" }}
+dtypes = {{ D = ["f32", "f16", "bf16"] }}
+const = {{ BLOCK_SIZE = [128, 256, 512, 1024, 2048] }}
+options = {{ num_warps = [1, 2, 4, 8] }}
+assume = {{ x_ptr = "auto", out_ptr = "auto", n_elements = "auto" }}
+grid = ["cdiv(n_elements, BLOCK_SIZE)"]
+
+[kernel.gelu_forward]
+source = "elementwise.py"
+args = {{ x_ptr = "*D", out_ptr = "*D", n_elements = "i32" }}
+dtypes = {{ D = ["f32", "f16", "bf16"] }}
+const = {{ BLOCK_SIZE = [128, 256, 512, 1024, 2048] }}
+options = {{ num_warps = [1, 2, 4, 8] }}
+assume = {{ x_ptr = "auto", out_ptr = "auto", n_elements = "auto" }}
+grid = ["cdiv(n_elements, BLOCK_SIZE)"]
+
+[kernel.swiglu]
+source = "elementwise.py"
+args = {{ gate_ptr = "*D", up_ptr = "*D", out_ptr = "*D", n_elements = "i32" }}
+dtypes = {{ D = ["f32", "f16", "bf16"] }}
+const = {{ BLOCK_SIZE = [128, 256, 512, 1024, 2048] }}
+options = {{ num_warps = [1, 2, 4, 8] }}
+assume = {{ gate_ptr = "auto", up_ptr = "auto", out_ptr = "auto", n_elements = "auto" }}
+grid = ["cdiv(n_elements, BLOCK_SIZE)"]
+
+[kernel.softmax]
+source = "softmax.py"
+args = {{ out_ptr = "*D", x_ptr = "*D", row_stride = "i32", n_columns = "i32" }}
+dtypes = {{ D = ["f32", "f16", "bf16"] }}
+const = {{ BLOCK_SIZE = [256, 512, 1024, 2048, 4096] }}
+options = {{ num_warps = [2, 4, 8, 16] }}
+assume = {{ out_ptr = "auto", x_ptr = "auto", row_stride = "auto", n_columns = "auto" }}
+
+[kernel.row_sum]
+source = "sums.py"
+args = {{ out_ptr = "*f32", x_ptr = "*D", row_stride = "i32", n_columns = "i32" }}
+dtypes = {{ D = ["f32", "f16", "bf16"] }}
+const = {{ BLOCK_SIZE = [256, 512, 1024, 2048, 4096] }}
+options = {{ num_warps = [2, 4, 8, 16] }}
+assume = {{ x_ptr = "auto", row_stride = "auto", n_columns = "auto" }}
+
+[kernel.layer_norm]
+source = "layer_norm.py"
+args = {{ x_ptr = "*D", weight_ptr = "*D", bias_ptr = "*D", out_ptr = "*D", mean_ptr = "*f32", rstd_ptr = "*f32", row_stride = "i32", n_columns = "i32", eps = "f32" }}
+dtypes = {{ D = ["f32", "f16", "bf16"] }}
+const = {{ BLOCK_SIZE = [256, 512, 1024, 2048, 4096] }}
+options = {{ num_warps = [2, 4, 8, 16] }}
+assume = {{ x_ptr = "auto", weight_ptr = "auto", bias_ptr = "auto", out_ptr = "auto", row_stride = "auto", n_columns = "auto" }}
+"""
+
+
+def make_project(directory: Path, target: str) -> None:
+    """A manifest of about a thousand elementwise and reduction specialisations over this repository's kernels."""
+    (directory / "kernels.toml").write_text(MANIFEST.format(target=target))
+    (directory / "kernels").symlink_to(KERNELS)
+
+
+def teenybuild(directory: Path, *arguments: str) -> tuple[float, dict[str, Any]]:
+    """(seconds, JSON) of one run of the command line, as a process."""
+    command = [sys.executable, "-m", "teenybuild", *arguments, "--json"]
+    start = time.perf_counter()
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - start
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return seconds, json.loads(done.stdout)
+
+
+def project_times() -> dict[str, Any]:
+    """Cold build, builds with nothing to do, and a rebuild from the cache alone."""
+    from teenybuild.build import ninja_binary
+
+    with tempfile.TemporaryDirectory() as raw:
+        directory = Path(raw)
+        make_project(directory, "sm_90a")
+        cold, report = teenybuild(directory, "build")
+        nothing = median_ms(lambda: teenybuild(directory, "build"), runs=15)
+        ninja = [ninja_binary(), "-C", str(directory / "build")]
+        said = subprocess.run(ninja, capture_output=True, text=True, check=True).stdout
+        if "no work to do" not in said:
+            raise SystemExit(f"ninja has work to do after a build:\n{said}")
+        bare = median_ms(lambda: subprocess.run(ninja, capture_output=True, check=True), runs=15)
+        for stamp in (directory / "build" / "stamps").rglob("*.json"):
+            stamp.unlink()
+        cached, _ = teenybuild(directory, "build")
+        return {
+            "specialisations": report["specialisations"],
+            "cold_s": cold,
+            "nothing_teenybuild_ms": nothing,
+            "nothing_ninja_ms": bare,
+            "from_cache_s": cached,
+        }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    arguments = parser.parse_args()
+    figures: dict[str, Any] = {"compile_ms": {}}
+    print(f"{'one specialisation, in process':32} {'PTX':>9} {'cpu':>9} {'Triton':>9}   ms, median")
+    for name, case in CASES.items():
+        gpu, cpu, triton = our_compile(case, "sm_90a"), our_compile(case, "cpu"), triton_compile(case)
+        figures["compile_ms"][name] = {"ptx": gpu, "cpu": cpu, "triton": triton}
+        print(f"{name:32} {gpu:9.1f} {cpu:9.1f} {triton if triton is not None else float('nan'):9.1f}")
+    times = project_times()
+    figures["project"] = times
+    n = times["specialisations"]
+    print(f"\n{n} specialisations, {os.cpu_count()} cores, one GPU target")
+    print(f"{'cold build':32} {times['cold_s']:9.2f} s")
+    print(f"{'all in the cache, no stamps':32} {times['from_cache_s']:9.2f} s")
+    print(f"{'nothing to do: teenybuild build':32} {times['nothing_teenybuild_ms']:9.1f} ms")
+    print(f"{'nothing to do: ninja':32} {times['nothing_ninja_ms']:9.1f} ms")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
