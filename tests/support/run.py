@@ -60,7 +60,7 @@ PREAMBLE = "import triton\nimport triton.language as tl\n\n\n"
 
 def write_source(source: str) -> Path:
     """A file that holds ``source`` (with the usual imports, where it has none)."""
-    text = source if "import" in source else PREAMBLE + source
+    text = source if "import triton" in source else PREAMBLE + source
     path = workspace() / f"k{hashlib.sha256(text.encode()).hexdigest()[:16]}.py"
     if not path.exists():
         path.write_text(text, encoding="utf-8")
