@@ -24,10 +24,11 @@ from teenybuild.compiler.ir.verifier import verify
 from teenybuild.compiler.layout.assign import assign_layouts, settle_orders
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.policy import WarpPolicy
+from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
 from teenybuild.compiler.passes.hoist import HoistLoads
 from teenybuild.compiler.passes.simplify import Simplify
-from teenybuild.compiler.targets.base import CodeTarget, Lines, Lowered, Settings
+from teenybuild.compiler.targets.base import CodeTarget, Lowered, Settings
 from teenybuild.compiler.targets.host import HostTarget
 from teenybuild.compiler.targets.nvptx import NvptxTarget
 from teenybuild.diagnostics import error

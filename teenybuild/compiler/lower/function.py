@@ -14,6 +14,7 @@ from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets, broadcast_view, identity
 from teenybuild.compiler.lower.control import lower_for, lower_if
 from teenybuild.compiler.lower.convert import lower_convert
+from teenybuild.compiler.lower.debug import DebugInfo
 from teenybuild.compiler.lower.dot import lower_dot
 from teenybuild.compiler.lower.elementwise import RULES
 from teenybuild.compiler.lower.lane import Lane
@@ -26,7 +27,10 @@ from teenybuild.dtypes import i32
 class FunctionLowering:
     """Walks a function's blocks and applies the rules on one machine."""
 
-    def __init__(self, function: Function, axes: AxisAnalysis, machine: Machine) -> None:
+    def __init__(
+        self, function: Function, axes: AxisAnalysis, machine: Machine, debug: DebugInfo | None = None
+    ) -> None:
+        self._debug = debug
         self._function = function
         self._axes = axes
         self._machine = machine
@@ -51,6 +55,8 @@ class FunctionLowering:
         for op in block.ops:
             if op.traits & TERMINATOR:
                 return
+            if self._debug is not None:
+                self._machine.text.debug = self._debug.suffix(op)
             handler = self._handlers.get(type(op))
             if handler is not None:
                 handler(op)

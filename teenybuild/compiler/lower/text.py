@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_Chunk = list["str | _Chunk"]
+
+
+class Slot(list["str | Slot"]):
+    """A piece of text, with the place in the source that its instructions belong to."""
+
+    debug = ""
 
 
 class Text:
@@ -16,9 +21,11 @@ class Text:
     """
 
     def __init__(self) -> None:
-        self.entry: _Chunk = []
-        self._body: _Chunk = []
-        self._at: _Chunk = self._body
+        self.entry = Slot()
+        self._body = Slot()
+        self._at = self._body
+        #: What is appended to every instruction: its line information, where that is wanted.
+        self.debug = ""
         self._count = 0
         self.block = "entry"
         self._declarations: dict[str, None] = {}
@@ -33,12 +40,12 @@ class Text:
         """Appends an instruction and names its result."""
         self._count += 1
         name = f"%v{self._count}"
-        self._at.append(f"  {name} = {text}")
+        self._at.append(f"  {name} = {text}{self.debug}")
         return name
 
     def do(self, text: str) -> None:
         """Appends an instruction without a result."""
-        self._at.append(f"  {text}")
+        self._at.append(f"  {text}{self.debug}")
 
     def label(self) -> str:
         """A fresh block name, for branches to come."""
@@ -50,20 +57,23 @@ class Text:
         self._at.append(f"{label}:")
         self.block = label
 
-    def slot(self) -> _Chunk:
-        """A place in the text that is filled later."""
-        chunk: _Chunk = []
-        self._at.append(chunk)
-        return chunk
+    def slot(self) -> Slot:
+        """A place in the text that is filled later, as part of the same source line."""
+        slot = Slot()
+        slot.debug = self.debug
+        self._at.append(slot)
+        return slot
 
     @contextmanager
-    def into(self, slot: _Chunk) -> Iterator[None]:
+    def into(self, slot: Slot) -> Iterator[None]:
         """Writes into a slot for a while. No blocks may be opened there."""
         outer, self._at = self._at, slot
+        debug, self.debug = self.debug, slot.debug
         try:
             yield
         finally:
             self._at = outer
+            self.debug = debug
 
     def declare(self, text: str) -> None:
         """An external function, once."""
@@ -85,7 +95,7 @@ class Text:
         return "\n".join([*self._definitions.values(), *(f"declare {d}" for d in self._declarations)])
 
 
-def _flatten(chunk: _Chunk, lines: list[str]) -> None:
+def _flatten(chunk: Slot, lines: list[str]) -> None:
     for item in chunk:
         if isinstance(item, str):
             lines.append(item)

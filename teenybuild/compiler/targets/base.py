@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from teenybuild.compiler.ir.core import Function
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.policy import Policy
+from teenybuild.compiler.lower.debug import Lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +30,6 @@ class Lowered:
     shared: int
     scratch: int
     on_gpu: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Line information: what the canonical source is called, and on which of its lines each statement stands."""
-
-    file: str
-    of: Mapping[ast.stmt, int]
 
 
 class CodeTarget(Protocol):

@@ -21,6 +21,7 @@ from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets, thread_runs
 from teenybuild.compiler.layout.policy import Policy, RowMajorPolicy, WarpPolicy
 from teenybuild.compiler.lower import scalars
+from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.lower.function import FunctionLowering
 from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.loops import counted
@@ -37,7 +38,7 @@ from teenybuild.compiler.lower.machine import (
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.targets import host_arrays, host_memory
-from teenybuild.compiler.targets.base import Lines, Lowered, Settings
+from teenybuild.compiler.targets.base import Lowered, Settings
 from teenybuild.compiler.targets.host_abi import entry_parameters, range_function
 from teenybuild.dtypes import DType, bf16, i1, i32
 

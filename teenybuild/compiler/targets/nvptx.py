@@ -13,6 +13,7 @@ from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets, thread_runs
 from teenybuild.compiler.layout.policy import Policy, WarpPolicy
 from teenybuild.compiler.lower import scalars
+from teenybuild.compiler.lower.debug import DebugInfo, Lines
 from teenybuild.compiler.lower.function import FunctionLowering
 from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.loops import counted
@@ -28,7 +29,7 @@ from teenybuild.compiler.lower.machine import (
 )
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
-from teenybuild.compiler.targets.base import Lines, Lowered, Settings
+from teenybuild.compiler.targets.base import Lowered, Settings
 from teenybuild.dtypes import INTEGERS, DType, bf16, f32, i1
 from teenybuild.targets import Arch
 
@@ -51,7 +52,8 @@ class NvptxTarget:
         machine = GpuMachine(self.arch, self.settings.num_warps)
         symbol = f"{function.name}_entry_point"
         parameters = machine.begin(function, axes)
-        FunctionLowering(function, axes, machine).run()
+        debug = DebugInfo(lines, symbol) if lines is not None else None
+        FunctionLowering(function, axes, machine, debug).run()
         machine.text.do("ret void")
         threads = WARP * self.settings.num_warps
         attributes = f'"nvvm.reqntid"="{threads}"'
@@ -60,11 +62,12 @@ class NvptxTarget:
         llvm = (
             'target triple = "nvptx64-nvidia-cuda"\n'
             f"{machine.text.preamble()}\n"
-            f"define ptx_kernel void @{symbol}({', '.join(parameters)}) #0 {{\nentry:\n"
+            f"define ptx_kernel void @{symbol}({', '.join(parameters)}) #0{debug.subprogram if debug else ''} {{\nentry:\n"
             f"{machine.text.body()}\n}}\n"
             f"attributes #0 = {{ nounwind {attributes} }}\n"
             "attributes #1 = { nounwind noinline }\n"
             "attributes #2 = { nounwind memory(none) }\n"
+            f"{debug.metadata() if debug else ''}"
         )
         return Lowered(llvm, symbol, machine.shared_memory.size, 0, on_gpu=True)
 
