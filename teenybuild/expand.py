@@ -15,35 +15,17 @@ from typing import NamedTuple
 
 from teenybuild.diagnostics import Note
 from teenybuild.manifest.bind import BoundKernel, BoundManifest, Lookup, bind_each
-from teenybuild.manifest.model import Config, Kernel, Manifest, OptionValue, fill_options
+from teenybuild.manifest.model import Config, Kernel, Manifest, fill_options
 from teenybuild.manifest.reader import read
 from teenybuild.manifest.report import Report
 from teenybuild.manifest.schema import DEFAULT_OPTIONS
 from teenybuild.manifest.typespec import substitute
+from teenybuild.specialisation import OptionValue, Specialisation
 from teenybuild.types import Absent, Assume, Pointer, Scalar, Type, Value, canonical
 
 #: An id becomes part of file names: a longer one keeps its start, and ends in a digest of the whole.
 LONGEST_ID = 120
 _DIGEST = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Specialisation:
-    """One kernel with everything fixed but the target.
-
-    ``types`` has every argument (``none`` included), ``consts`` every const that the manifest gives, both in source
-    order; ``dtypes`` what each dtype variable stands for; ``options`` all options, defaults filled in, in documented
-    order; ``assume`` in source order. ``auto`` is the extra variant in which the autos hold too.
-    """
-
-    id: str
-    kernel: str
-    types: tuple[tuple[str, Type], ...]
-    dtypes: tuple[tuple[str, str], ...]
-    consts: tuple[tuple[str, Value], ...]
-    options: tuple[tuple[str, OptionValue], ...]
-    assume: tuple[tuple[str, Assume], ...]
-    auto: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,14 @@ from teenybuild import chunks, ninja
 from teenybuild.api import ptx_version
 from teenybuild.cache import write_if_changed
 from teenybuild.diagnostics import did_you_mean, error
-from teenybuild.expand import Plan, Specialisation, plan
+from teenybuild.expand import Plan, plan
 from teenybuild.keys import digest, fingerprint, llvm_release
 from teenybuild.manifest.bind import BoundKernel, Lookup
 from teenybuild.manifest.grid import to_python
 from teenybuild.manifest.model import Manifest
 from teenybuild.project import Project
 from teenybuild.sources import Sources
+from teenybuild.specialisation import Specialisation
 from teenybuild.targets import Target, TargetError, parse_target
 
 PLAN_VERSION = 1

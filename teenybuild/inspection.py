@@ -12,9 +12,10 @@ from teenybuild.api import job_key, ptx_version
 from teenybuild.cache import Cache, Entry
 from teenybuild.compiler.pipeline import Job, front
 from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean, error
-from teenybuild.expand import Plan, Specialisation
+from teenybuild.expand import Plan
 from teenybuild.generate import read_plan, targets_of
 from teenybuild.project import Project
+from teenybuild.specialisation import Specialisation
 from teenybuild.sources import Sources, job
 from teenybuild.worker import check_outputs
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from teenybuild.compiler.frontend.canonical import is_constexpr_hint
 from teenybuild.compiler.frontend.expressions import static
@@ -14,11 +15,13 @@ from teenybuild.compiler.frontend.statements import parameter_defaults
 from teenybuild.compiler.pipeline import Job
 from teenybuild.compiler.targets.base import Settings
 from teenybuild.diagnostics import Diagnostic, UserError
-from teenybuild.expand import Specialisation
-from teenybuild.manifest.bind import Parameter, Signature
-from teenybuild.manifest.model import Kernel, Manifest
+from teenybuild.specialisation import Specialisation
 from teenybuild.targets import Target
 from teenybuild.types import Value
+
+if TYPE_CHECKING:
+    from teenybuild.manifest.bind import Signature
+    from teenybuild.manifest.model import Kernel, Manifest
 
 
 class Sources:
@@ -47,6 +50,8 @@ class Sources:
 
     def signature(self, kernel: Kernel) -> Signature:
         """The parameters of a kernel's function. Raises :class:`UserError` that points at the manifest."""
+        from teenybuild.manifest.bind import Parameter, Signature  # a worker has no manifest, and no time to load its reader
+
         try:
             reached = self.reached(kernel.source, kernel.function, kernel.globals)
         except UserError as wrong:

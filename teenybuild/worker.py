@@ -21,7 +21,7 @@ from teenybuild.cache import Cache, write_if_changed
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.pipeline import Job, front
 from teenybuild.diagnostics import BugError, Diagnostic, Note, Span, UserError
-from teenybuild.expand import Specialisation
+from teenybuild.specialisation import Specialisation
 from teenybuild.sources import Sources, job
 from teenybuild.targets import parse_target
 from teenybuild.types import Assume, parse_type

@@ -11,10 +11,9 @@ Passes run in this order, each for a reason:
 
 from __future__ import annotations
 
-import platform
+import os
 from dataclasses import dataclass
 
-from teenybuild.compiler import elf, emit
 from teenybuild.compiler.abi import Description, describe
 from teenybuild.compiler.frontend.kernel import Instance, read_kernel
 from teenybuild.compiler.frontend.reach import Reached
@@ -29,8 +28,6 @@ from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
 from teenybuild.compiler.passes.hoist import HoistLoads
 from teenybuild.compiler.passes.simplify import Simplify
 from teenybuild.compiler.targets.base import CodeTarget, Lowered, Settings
-from teenybuild.compiler.targets.host import HostTarget
-from teenybuild.compiler.targets.nvptx import NvptxTarget
 from teenybuild.diagnostics import error
 from teenybuild.targets import Target
 
@@ -72,8 +69,8 @@ class Product:
 
 def host_isa() -> str:
     """The instruction set of host artifacts. Raises :class:`UserError` where there is no code generator for it."""
-    machine = platform.machine()
-    if machine not in ("x86_64", "AMD64"):
+    machine = os.uname().machine
+    if machine not in ("x86_64", "amd64"):
         raise error(f"host artifacts are built for x86-64 only, and this machine is {machine}", hint="build for a GPU target")
     return "x86_64"
 
@@ -84,10 +81,14 @@ def target_field(target: Target) -> str:
 
 
 def code_target(target: Target, settings: Settings) -> CodeTarget:
-    """The code generator of a target."""
+    """The code generator of a target. Each is loaded when it is first needed."""
     if target.machine == "gpu":
+        from teenybuild.compiler.targets.nvptx import NvptxTarget
+
         assert target.arch is not None
         return NvptxTarget(target.arch, settings)
+    from teenybuild.compiler.targets.host import HostTarget
+
     return HostTarget(settings, emulated=target.arch is not None)
 
 
@@ -102,6 +103,8 @@ def front(job: Job) -> core.Function:
 
 def compile_job(job: Job) -> Product:
     """Compiles one specialisation."""
+    from teenybuild.compiler import elf, emit  # LLVM is loaded only where something is compiled
+
     function = front(job)
     mlir = print_function(function)
     description = describe(job.instance, function)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 
 from teenybuild.diagnostics import Span
 from teenybuild.manifest.grid import Expr
@@ -14,11 +13,9 @@ from teenybuild.manifest.locate import KeyPath, Part
 from teenybuild.manifest.schema import DEFAULT_OPTIONS
 from teenybuild.manifest.toml import TomlFile
 from teenybuild.manifest.typespec import TypeSpec
+from teenybuild.specialisation import OptionValue
 from teenybuild.targets import Target
 from teenybuild.types import Assume, Type, Value
-
-#: The value of an option. ``None`` is "not set" (``maxnreg``).
-OptionValue: TypeAlias = int | bool | None
 
 
 @dataclass(frozen=True, slots=True)
