@@ -94,7 +94,9 @@ def triton_compile(case: dict[str, Any]) -> float | None:
     constants = case["const"]
     order = [*signature, *constants]
     attributes = {(order.index(n),): [["tt.divisibility", 16]] for n in assumptions(case["types"])}
-    source = ASTSource(function, {**signature, **dict.fromkeys(constants, "constexpr")}, constants, attributes)
+    source = ASTSource(
+        function, {**signature, **dict.fromkeys(constants, "constexpr")}, constants, attributes
+    )
     target = GPUTarget("cuda", 90, 32)
     from triton._C.libtriton import ir
     from triton.compiler import make_backend
@@ -106,7 +108,9 @@ def triton_compile(case: dict[str, Any]) -> float | None:
         context = ir.context()
         ir.load_dialects(context)
         backend.load_dialects(context)
-        module = source.make_ir(target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
+        module = source.make_ir(
+            target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context
+        )
         stages: dict[str, Any] = {}
         backend.add_stages(stages, options, source.language)
         metadata: dict[str, Any] = {"target": target, **options.__dict__}

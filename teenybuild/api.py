@@ -18,7 +18,7 @@ from teenybuild.compiler.pipeline import Job, Product, compile_job, target_field
 from teenybuild.compiler.targets.base import Settings
 from teenybuild.diagnostics import did_you_mean, error
 from teenybuild.keys import key_fields, key_of
-from teenybuild.targets import Target, TargetError, parse_target, ptx_number
+from teenybuild.targets import PTX_VERSIONS, Target, TargetError, parse_target, ptx_number
 from teenybuild.types import Assume, Type, TypeSyntaxError, Value, parse_type
 
 
@@ -139,7 +139,11 @@ def entry_description(job: Job, product: Product) -> dict[str, Any]:
 
 def cache_directory() -> Path:
     """Where entries are kept when nothing else is said: ``TEENYBUILD_CACHE_DIR``, else the user's cache directory."""
-    return Path(os.environ["TEENYBUILD_CACHE_DIR"]) if os.environ.get("TEENYBUILD_CACHE_DIR") else default_directory()
+    return (
+        Path(os.environ["TEENYBUILD_CACHE_DIR"])
+        if os.environ.get("TEENYBUILD_CACHE_DIR")
+        else default_directory()
+    )
 
 
 def ptx_version(target: Target, asked: str | None) -> str:
@@ -150,9 +154,11 @@ def ptx_version(target: Target, asked: str | None) -> str:
     asked = asked or os.environ.get("TEENYBUILD_PTX_VERSION") or None
     if asked is None:
         return target.arch.ptx
-    number = ptx_number(asked)
-    if number is None or number < (ptx_number(target.arch.ptx) or (0, 0)):
-        raise error(f"PTX {asked} is not a version that {target.name} has", hint=f"it needs {target.arch.ptx} or later")
+    if asked not in PTX_VERSIONS or ptx_number(asked) < ptx_number(target.arch.ptx):
+        raise error(
+            f"PTX {asked} is not a version that {target.name} has",
+            hint=f"it needs {target.arch.ptx} or later",
+        )
     return asked
 
 
@@ -174,11 +180,14 @@ def _locate(kernel: str | Callable[..., Any]) -> tuple[Path, str]:
     try:
         return Path(inspect.getsourcefile(function) or ""), function.__name__
     except TypeError:
-        raise error(f"a kernel is a function or its name as \"file.py:function\", not {kernel!r}") from None
+        raise error(f'a kernel is a function or its name as "file.py:function", not {kernel!r}') from None
 
 
 def _instance(
-    reached: Reached, types: Mapping[str, str], const: Mapping[str, Value], assume: Mapping[str, Mapping[str, int]]
+    reached: Reached,
+    types: Mapping[str, str],
+    const: Mapping[str, Value],
+    assume: Mapping[str, Mapping[str, int]],
 ) -> Instance:
     """The mappings in source order, checked against the function's parameters."""
     parameters = [p.arg for p in reached.function.parameters]
@@ -210,5 +219,6 @@ def _assume(parameter: str, given: Mapping[str, int]) -> Assume:
             return Assume("eq", value)
         case _:
             raise error(
-                f"what is assumed of {parameter} is {dict(given)!r}", hint='write {"div": 16} (a power of two) or {"eq": 1}'
+                f"what is assumed of {parameter} is {dict(given)!r}",
+                hint='write {"div": 16} (a power of two) or {"eq": 1}',
             )

@@ -50,20 +50,26 @@ class Report:
 
     def summary(self) -> dict[str, Any]:
         """The part that stays true while nothing changes."""
-        return {"specialisations": self.specialisations, "targets": list(self.targets), "package": self.package}
+        return {
+            "specialisations": self.specialisations,
+            "targets": list(self.targets),
+            "package": self.package,
+        }
 
 
 def ninja_binary() -> str:
     """The ninja this program depends on. Two versions taking turns on one directory would rebuild everything each time."""
     import ninja
 
-    path = os.path.join(ninja.BIN_DIR, "ninja")
-    if not os.path.isfile(path):
+    path = Path(ninja.BIN_DIR) / "ninja"
+    if not path.is_file():
         raise BugError(f"the ninja package has no binary at {path}")
-    return path
+    return str(path)
 
 
-def build(project: Project, *, jobs: int | None = None, force: bool = False, progress: Progress | None = None) -> Report:
+def build(
+    project: Project, *, jobs: int | None = None, force: bool = False, progress: Progress | None = None
+) -> Report:
     """Brings everything up to date. Raises :class:`UserError` for what is wrong before anything is compiled."""
     settings = project.settings.json()
     if not force:
@@ -84,7 +90,9 @@ def _full(project: Project, jobs: int | None, force: bool, progress: Progress | 
 
     generated = generate(project)
     stamps = [project.build / STAMPS / c.path for c in generated.chunks]
-    for path in [*stamps, project.build / PACKAGE_STAMP] if force else state.damaged_outputs(project.build, stamps):
+    for path in (
+        [*stamps, project.build / PACKAGE_STAMP] if force else state.damaged_outputs(project.build, stamps)
+    ):
         path.unlink(missing_ok=True)
     state.forget(project.build)
     run = secrets.token_hex(8)
@@ -125,7 +133,9 @@ def _package_wants_more(build: Path) -> bool:
     return False
 
 
-def _run_ninja(build: Path, run: str, jobs: int | None, force: bool, progress: Progress | None) -> tuple[int, str]:
+def _run_ninja(
+    build: Path, run: str, jobs: int | None, force: bool, progress: Progress | None
+) -> tuple[int, str]:
     """Runs ninja to the end of what can be built; its exit status and what it printed beyond its status lines."""
     command = [ninja_binary(), "-C", str(build), "-k", "0"]
     if jobs is not None:
@@ -134,7 +144,14 @@ def _run_ninja(build: Path, run: str, jobs: int | None, force: bool, progress: P
     if force:
         environment["TEENYBUILD_FORCE"] = "1"
     lines: list[str] = []
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, text=True, errors="replace")
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        text=True,
+        errors="replace",
+    )
     assert process.stdout is not None
     try:
         for line in process.stdout:

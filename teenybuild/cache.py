@@ -150,7 +150,9 @@ def _cannot_write(directory: Path, wrong: OSError) -> UserError:
         errno.ENOSPC: "free some space, or give another directory with --cache-dir",
         errno.EDQUOT: "the quota is used up; give another directory with --cache-dir",
     }
-    hint = hints.get(wrong.errno or 0, "give a directory that can be written with --cache-dir or TEENYBUILD_CACHE_DIR")
+    hint = hints.get(
+        wrong.errno or 0, "give a directory that can be written with --cache-dir or TEENYBUILD_CACHE_DIR"
+    )
     return error(f"cannot write to the cache {directory}: {os.strerror(wrong.errno or 0)}", hint=hint)
 
 

@@ -49,7 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception:  # whatever else comes out is ours: say so, with all there is to report
         import traceback
 
-        _error(f"{traceback.format_exc()}teenybuild: bug: this is a bug in teenybuild, not in your input; please report it.")
+        _error(
+            f"{traceback.format_exc()}teenybuild: bug: this is a bug in teenybuild, not in your input; please report it."
+        )
         return BUG
 
 
@@ -104,7 +106,9 @@ def _parser() -> argparse.ArgumentParser:
     from teenybuild import __version__
 
     parser = argparse.ArgumentParser(
-        prog="teenybuild", description="Builds the GPU kernels of kernels.toml ahead of time.", allow_abbrev=False
+        prog="teenybuild",
+        description="Builds the GPU kernels of kernels.toml ahead of time.",
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"teenybuild {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -112,23 +116,35 @@ def _parser() -> argparse.ArgumentParser:
     def add(name: str, text: str, *, project: bool = True) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
         if project:
-            command.add_argument("-m", "--manifest", default="kernels.toml", metavar="FILE", help="the manifest (kernels.toml)")
-            command.add_argument("--build-dir", metavar="DIR", help="where output goes (build/ beside the manifest)")
+            command.add_argument(
+                "-m", "--manifest", default="kernels.toml", metavar="FILE", help="the manifest (kernels.toml)"
+            )
+            command.add_argument(
+                "--build-dir", metavar="DIR", help="where output goes (build/ beside the manifest)"
+            )
             command.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
         return command
 
     def add_selection(command: argparse.ArgumentParser) -> None:
-        command.add_argument("--target", action="append", default=[], metavar="T", help="build for T only; may be repeated")
+        command.add_argument(
+            "--target", action="append", default=[], metavar="T", help="build for T only; may be repeated"
+        )
         command.add_argument("--cache-dir", metavar="DIR", help="where compiled kernels are kept")
-        command.add_argument("--allow-import", action="store_true", help="let kernels with import = true run their files")
+        command.add_argument(
+            "--allow-import", action="store_true", help="let kernels with import = true run their files"
+        )
 
     init = add("init", "make a kernels.toml and a first kernel to start from", project=False)
     init.add_argument("directory", nargs="?", default=".", help="where (here)")
     build = add("build", "build everything that is out of date")
     add_selection(build)
     build.add_argument("-j", "--jobs", type=_positive, metavar="N", help="compile in N processes (all cores)")
-    build.add_argument("--force", action="store_true", help="compile everything again, whatever the cache has")
-    build.add_argument("--loader-dir", metavar="DIR", help="where the generated package goes (the build directory)")
+    build.add_argument(
+        "--force", action="store_true", help="compile everything again, whatever the cache has"
+    )
+    build.add_argument(
+        "--loader-dir", metavar="DIR", help="where the generated package goes (the build directory)"
+    )
     build.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     check = add("check", "check the manifest and type-check every kernel; compile nothing")
     add_selection(check)
@@ -271,7 +287,9 @@ def _list(parsed: argparse.Namespace) -> int:
     if parsed.json:
         _print_json("list", True, specialisations=[row.json() for row in rows])
         return DONE
-    widths = [max([len(h), *(len(c[i]) for c in (r.cells() for r in rows))]) for i, h in enumerate(_LIST_HEADER)]
+    widths = [
+        max([len(h), *(len(c[i]) for c in (r.cells() for r in rows))]) for i, h in enumerate(_LIST_HEADER)
+    ]
     for cells in (_LIST_HEADER, *(r.cells() for r in rows)):
         print("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip())
     return DONE
@@ -384,4 +402,8 @@ def _generate(arguments: list[str]) -> int:
     return DONE
 
 
-_INTERNAL: dict[str, Callable[[list[str]], int]] = {"_chunk": _chunk, "_package": _package, "_generate": _generate}
+_INTERNAL: dict[str, Callable[[list[str]], int]] = {
+    "_chunk": _chunk,
+    "_package": _package,
+    "_generate": _generate,
+}

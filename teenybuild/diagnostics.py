@@ -105,11 +105,11 @@ def did_you_mean(name: str, candidates: Iterable[str], prefix: str = "") -> str 
 def show(diagnostic: Diagnostic) -> str:
     """The diagnostic as text, in the form compilers use::
 
-        kernels/softmax.py:14:9: error: tl.lode is not part of the language
-           14 |     x = tl.lode(x_ptr + offs, mask=offs < n)
-              |         ^^^^^^^
-        note: kernels/model.py:7:5: called from here
-        hint: did you mean tl.load?
+    kernels/softmax.py:14:9: error: tl.lode is not part of the language
+       14 |     x = tl.lode(x_ptr + offs, mask=offs < n)
+          |         ^^^^^^^
+    note: kernels/model.py:7:5: called from here
+    hint: did you mean tl.load?
     """
     lines = [_headline(diagnostic)]
     if diagnostic.span is not None:
@@ -162,7 +162,9 @@ def _window(text: str, start: int, stop: int) -> tuple[str, int, int]:
 
 def _visible(text: str) -> str:
     """Control characters other than a tab would move the cursor: shown as a replacement character."""
-    return "".join(c if c == "\t" or unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return "".join(
+        c if c == "\t" or unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
 
 
 def _cells(char: str) -> int:

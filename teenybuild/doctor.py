@@ -7,8 +7,9 @@ import platform
 import sys
 import tempfile
 from dataclasses import dataclass
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
+from typing import Any
 
 from teenybuild.cache import default_directory
 
@@ -30,7 +31,10 @@ def examine(manifest: str) -> list[Finding]:
     """Everything worth knowing before asking why a build does not work."""
     return [
         Finding("python", sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}"),
-        *(_package(name) for name in ("llvmlite", "ninja", "tomlkit", "numpy", "ml-dtypes", "rich", "platformdirs")),
+        *(
+            _package(name)
+            for name in ("llvmlite", "ninja", "tomlkit", "numpy", "ml-dtypes", "rich", "platformdirs")
+        ),
         _ninja(),
         _llvm(),
         _host(),
@@ -66,7 +70,9 @@ def _llvm() -> Finding:
 def _host() -> Finding:
     machine = platform.machine()
     ok = machine in ("x86_64", "AMD64")
-    return Finding("host target", True, f"{machine}{'' if ok else ' (cpu artifacts are built for x86-64 only)'}")
+    return Finding(
+        "host target", True, f"{machine}{'' if ok else ' (cpu artifacts are built for x86-64 only)'}"
+    )
 
 
 def _cache() -> Finding:
@@ -82,27 +88,33 @@ def _cache() -> Finding:
 
 
 def _manifest(manifest: str) -> Finding:
-    return Finding("manifest", True, manifest if Path(manifest).is_file() else f"no {manifest} here (teenybuild init makes one)")
+    return Finding(
+        "manifest",
+        True,
+        manifest if Path(manifest).is_file() else f"no {manifest} here (teenybuild init makes one)",
+    )
 
 
 def _gpu() -> Finding:
     """The driver and its devices, if any: nothing needs them to build."""
     try:
-        from cuda.bindings import driver
+        cuda: Any = import_module("cuda.bindings.driver")  # has no types
     except ImportError:
         return Finding("GPU", True, "cuda-bindings is not installed: kernels can be built, not launched")
     try:
-        (status,) = driver.cuInit(0)
+        (status,) = cuda.cuInit(0)
     except RuntimeError:
         return Finding("GPU", True, "no NVIDIA driver on this machine: kernels can be built, not launched")
     if int(status) != 0:
         return Finding("GPU", True, f"no GPU that can be used (cuInit gives {int(status)})")
-    _, version = driver.cuDriverGetVersion()
-    _, count = driver.cuDeviceGetCount()
+    version, count = int(cuda.cuDriverGetVersion()[1]), int(cuda.cuDeviceGetCount()[1])
+    attribute = cuda.CUdevice_attribute
     names: list[str] = []
     for i in range(count):
-        _, name = driver.cuDeviceGetName(128, i)
-        major = driver.cuDeviceGetAttribute(driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, i)[1]
-        minor = driver.cuDeviceGetAttribute(driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, i)[1]
-        names.append(f"{name.split(bytes(1))[0].decode()} (sm_{major}{minor})")
-    return Finding("GPU", True, f"driver {version // 1000}.{version % 1000 // 10}; {', '.join(names) or 'no device'}")
+        name = cuda.cuDeviceGetName(128, i)[1].split(bytes(1))[0].decode()
+        major = cuda.cuDeviceGetAttribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, i)[1]
+        minor = cuda.cuDeviceGetAttribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, i)[1]
+        names.append(f"{name} (sm_{major}{minor})")
+    return Finding(
+        "GPU", True, f"driver {version // 1000}.{version % 1000 // 10}; {', '.join(names) or 'no device'}"
+    )

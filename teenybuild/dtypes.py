@@ -97,12 +97,13 @@ f64 = DType("f64", 64, "float", "float64", "fp64", "f64", "double", "float64", 5
 f8e4m3 = DType(
     "f8e4m3", 8, "float", "float8e4nv", "fp8e4nv", "f8E4M3FN", "i8", "float8_e4m3fn", 3, 7, 89, ready=False
 )
-f8e5m2 = DType("f8e5m2", 8, "float", "float8e5", "fp8e5", "f8E5M2", "i8", "float8_e5m2", 2, 15, 89, ready=False)
+f8e5m2 = DType(
+    "f8e5m2", 8, "float", "float8e5", "fp8e5", "f8E5M2", "i8", "float8_e5m2", 2, 15, 89, ready=False
+)
 
 #: Every dtype by its manifest name, in the order the documentation lists them.
 BY_NAME: dict[str, DType] = {
-    d.name: d
-    for d in (i1, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, f8e4m3, f8e5m2)
+    d.name: d for d in (i1, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, f8e4m3, f8e5m2)
 }
 
 #: Every dtype by what kernels call it (``float32`` of ``tl.float32``).

@@ -111,9 +111,16 @@ def generate(project: Project) -> Generated:
             for chunk in _chunked(build, name, target, by_kernel.get(name, [])):
                 all_chunks.append(chunk)
                 files[f"{PLANS}/{chunk.path}"] = _json(_plan_json(project, manifest, bound, chunk, meaning))
-    files[TOOLCHAIN] = _json({"compiler": fingerprint(), "llvmlite": llvm_release(), "generator": generator_fingerprint()})
+    files[TOOLCHAIN] = _json(
+        {"compiler": fingerprint(), "llvmlite": llvm_release(), "generator": generator_fingerprint()}
+    )
     files[PACKAGE_PLAN] = _json(_package_json(manifest, found))
-    inputs = (*(Path(f).absolute() for f in manifest.files), *sources.files, *own_sources(), *_include_directories(project, manifest))
+    inputs = (
+        *(Path(f).absolute() for f in manifest.files),
+        *sources.files,
+        *own_sources(),
+        *_include_directories(project, manifest),
+    )
     files["build.ninja"] = _ninja(project, manifest, all_chunks).encode()
     files["build.ninja.d"] = ninja.depfile("build.ninja", [str(p) for p in inputs]).encode()
     cache_dir = project.cache_directory(manifest.build.cache)
@@ -226,7 +233,13 @@ def _statements(module: Any) -> Iterable[Any]:
 
 def _include_directories(project: Project, manifest: Manifest) -> list[Path]:
     """Directories whose listing decides what ``include`` finds."""
-    return sorted({(project.directory / pattern).parent for pattern in manifest.build.include if "*" not in str(Path(pattern).parent)})
+    return sorted(
+        {
+            (project.directory / pattern).parent
+            for pattern in manifest.build.include
+            if "*" not in str(Path(pattern).parent)
+        }
+    )
 
 
 @cache
@@ -257,10 +270,19 @@ def _ninja(project: Project, manifest: Manifest, all_chunks: list[Chunk]) -> str
     ]
     stamps = tuple(f"{STAMPS}/{c.path}" for c in all_chunks)
     edges.append(
-        ninja.Edge((PACKAGE_STAMP,), "package", (), (PACKAGE_PLAN, TOOLCHAIN, *stamps), {"what": manifest.build.loader})
+        ninja.Edge(
+            (PACKAGE_STAMP,),
+            "package",
+            (),
+            (PACKAGE_PLAN, TOOLCHAIN, *stamps),
+            {"what": manifest.build.loader},
+        )
     )
     edges.append(ninja.Edge(("build.ninja",), "generate"))
-    values = {"PYTHON": ninja.shell_word(sys.executable), "MANIFEST": ninja.escape_value(project.settings.display)}
+    values = {
+        "PYTHON": ninja.shell_word(sys.executable),
+        "MANIFEST": ninja.escape_value(project.settings.display),
+    }
     return ninja.render(ninja.template(), values, edges) + f"\ndefault {ninja.escape_path(PACKAGE_STAMP)}\n"
 
 
@@ -276,5 +298,8 @@ def check_targets(names: Mapping[str, Target], asked: str) -> Target:
     """One of the targets of a build, by name."""
     found = names.get(asked)
     if found is None:
-        raise error(f"nothing is built for {asked}", hint=did_you_mean(asked, names) or f"built are {', '.join(names)}")
+        raise error(
+            f"nothing is built for {asked}",
+            hint=did_you_mean(asked, names) or f"built are {', '.join(names)}",
+        )
     return found

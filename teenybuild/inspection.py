@@ -15,8 +15,8 @@ from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean, error
 from teenybuild.expand import Plan
 from teenybuild.generate import read_plan, targets_of
 from teenybuild.project import Project
-from teenybuild.specialisation import Specialisation
 from teenybuild.sources import Sources, job
+from teenybuild.specialisation import Specialisation
 from teenybuild.worker import check_outputs
 
 
@@ -103,13 +103,18 @@ def stage(project: Project, id_: str, target: str | None, wanted: str) -> str:
     found, sources = read_plan(project)
     matching = [(s, j) for s, j in _jobs(project, found, sources) if s.id == id_]
     if not matching:
-        hint = did_you_mean(id_, [s.id for s in found.specialisations]) or "teenybuild list shows what there is"
+        hint = (
+            did_you_mean(id_, [s.id for s in found.specialisations]) or "teenybuild list shows what there is"
+        )
         raise error(f"there is no specialisation {id_}", hint=hint)
     if target is None and wanted == "ptx":
         matching = [m for m in matching if m[1].target.machine == "gpu"] or matching
     _, job_ = matching[0]
     if wanted == "ptx" and job_.target.machine == "cpu":
-        raise error(f"{id_} for {job_.target.name} has no PTX", hint="choose a GPU target with --target, or --stage llvm")
+        raise error(
+            f"{id_} for {job_.target.name} has no PTX",
+            hint="choose a GPU target with --target, or --stage llvm",
+        )
     cache = Cache(project.cache_directory(found.manifest.manifest.build.cache))
     entry = cache.find(job_.reached.function.name, job_key(job_))
     if entry is None:

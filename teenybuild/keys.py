@@ -81,7 +81,11 @@ def fingerprint() -> str:
     fields: dict[str, str] = {}
     for name in _COMPILER_SOURCES:
         path = here / name
-        files = [path] if path.is_file() else sorted(path.rglob("*.py"), key=lambda p: p.relative_to(here).as_posix())
+        files = (
+            [path]
+            if path.is_file()
+            else sorted(path.rglob("*.py"), key=lambda p: p.relative_to(here).as_posix())
+        )
         for file in files:
             fields[file.relative_to(here).as_posix()] = file.read_text(encoding="utf-8")
     fields["llvm"] = llvm_release()

@@ -49,7 +49,9 @@ def statement(edge: Edge) -> str:
     text = f"build {outputs}: {edge.rule}{inputs}"
     if implicit:
         text += f" |{implicit}"
-    return text + "".join(f"\n  {name} = {escape_value(value)}" for name, value in edge.variables.items()) + "\n"
+    return (
+        text + "".join(f"\n  {name} = {escape_value(value)}" for name, value in edge.variables.items()) + "\n"
+    )
 
 
 def render(template: str, values: Mapping[str, str], edges: Iterable[Edge]) -> str:

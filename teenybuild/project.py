@@ -6,7 +6,6 @@ The settings are written to ``build/config.json`` so that bare ``ninja``, which 
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -58,8 +57,8 @@ class Project:
     @property
     def prefix(self) -> str:
         """What messages put before paths that are relative to the manifest."""
-        parent = os.path.dirname(self.settings.display)
-        return f"{parent}/" if parent else ""
+        parent = Path(self.settings.display).parent.as_posix()
+        return "" if parent == "." else f"{parent.rstrip('/')}/"
 
     def cache_directory(self, said_in_manifest: str | None) -> Path:
         """``--cache-dir``, else ``TEENYBUILD_CACHE_DIR`` (both in the settings), else ``[build] cache``, else the user's."""
@@ -93,7 +92,9 @@ def open_project(
         path = path / "kernels.toml"
         manifest = path.as_posix()
     if not path.is_file():
-        raise error(f"there is no manifest {manifest}", hint="teenybuild init makes one; -m FILE names another")
+        raise error(
+            f"there is no manifest {manifest}", hint="teenybuild init makes one; -m FILE names another"
+        )
 
     def absolute(text: str | None) -> str:
         return str(Path(text).absolute()) if text else ""
@@ -115,8 +116,11 @@ def open_project(
 def reopen(build: Path) -> Project:
     """The project that a build directory belongs to."""
     try:
-        raw = json.loads((build / CONFIG).read_text(encoding="utf-8"))
-        settings = Settings(**{**raw, "targets": tuple(raw["targets"])})
+        raw: dict[str, Any] = json.loads((build / CONFIG).read_text(encoding="utf-8"))
+        raw["targets"] = tuple(raw["targets"])
+        settings = Settings(**raw)
     except (OSError, ValueError, TypeError, KeyError):
-        raise error(f"{build} is not a build directory of teenybuild", hint="run teenybuild build first") from None
+        raise error(
+            f"{build} is not a build directory of teenybuild", hint="run teenybuild build first"
+        ) from None
     return Project(settings, build)

@@ -35,7 +35,8 @@ def _manifest() -> str:
     kernel = tomlkit.table()
     kernel.add("source", "vector_add.py")
     arguments = tomlkit.inline_table()
-    arguments.update({"a_ptr": "*D", "b_ptr": "*D", "out_ptr": "*D", "n": "i32"})
+    for name, type_ in (("a_ptr", "*D"), ("b_ptr", "*D"), ("out_ptr", "*D"), ("n", "i32")):
+        arguments.append(name, type_)
     kernel.add("args", arguments)
     kernel.add("dtypes", tomlkit.inline_table().append("D", ["f32", "f16"]))
     kernel.add("const", tomlkit.inline_table().append("BLOCK", 1024))
@@ -52,7 +53,10 @@ def create(directory: Path) -> list[Path]:
     files = {directory / "kernels.toml": _manifest(), directory / "kernels" / "vector_add.py": _KERNEL}
     there = [path for path in files if path.exists()]
     if there:
-        raise error(f"{', '.join(map(str, there))} is already there", hint="init never overwrites; give another directory")
+        raise error(
+            f"{', '.join(map(str, there))} is already there",
+            hint="init never overwrites; give another directory",
+        )
     try:
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)

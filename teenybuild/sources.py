@@ -45,12 +45,17 @@ class Sources:
         key = tuple(overrides.items())
         found = self._libraries.get(key)
         if found is None:
-            found = self._libraries[key] = Library(self._directory, self._roots, static, dict(overrides), self._prefix)
+            found = self._libraries[key] = Library(
+                self._directory, self._roots, static, dict(overrides), self._prefix
+            )
         return found
 
     def signature(self, kernel: Kernel) -> Signature:
         """The parameters of a kernel's function. Raises :class:`UserError` that points at the manifest."""
-        from teenybuild.manifest.bind import Parameter, Signature  # a worker has no manifest, and no time to load its reader
+        from teenybuild.manifest.bind import (  # a worker has no manifest, and no time to load its reader
+            Parameter,
+            Signature,
+        )
 
         try:
             reached = self.reached(kernel.source, kernel.function, kernel.globals)

@@ -20,20 +20,27 @@ STATE = "state.json"
 
 def _stat(path: str) -> list[int] | None:
     try:
-        found = os.stat(path)
+        found = os.stat(path)  # noqa: PTH116  # thousands of these are the whole of a build that does nothing
     except OSError:
         return None
     return [found.st_size, found.st_mtime_ns, found.st_ino]
 
 
 def _digest(path: str) -> str:
-    if os.path.isdir(path):
-        return hashlib.sha256("\0".join(sorted(os.listdir(path))).encode("utf-8", "surrogateescape")).hexdigest()
-    with open(path, "rb") as file:
+    if Path(path).is_dir():
+        names = sorted(entry.name for entry in Path(path).iterdir())
+        return hashlib.sha256("\0".join(names).encode("utf-8", "surrogateescape")).hexdigest()
+    with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def record(build: Path, settings: dict[str, Any], summary: dict[str, Any], inputs: Iterable[Path], outputs: Iterable[Path]) -> None:
+def record(
+    build: Path,
+    settings: dict[str, Any],
+    summary: dict[str, Any],
+    inputs: Iterable[Path],
+    outputs: Iterable[Path],
+) -> None:
     """Writes the state of a finished build."""
     from teenybuild.cache import write_atomically
 

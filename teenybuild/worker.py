@@ -21,8 +21,8 @@ from teenybuild.cache import Cache, write_if_changed
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.pipeline import Job, front
 from teenybuild.diagnostics import BugError, Diagnostic, Note, Span, UserError
-from teenybuild.specialisation import Specialisation
 from teenybuild.sources import Sources, job
+from teenybuild.specialisation import Specialisation
 from teenybuild.targets import parse_target
 from teenybuild.types import Assume, parse_type
 
@@ -69,7 +69,9 @@ def load_jobs(plan: dict[str, Any], directory: Path, prefix: str) -> list[tuple[
     return found
 
 
-def run_chunk(plan: dict[str, Any], directory: Path, prefix: str, cache_dir: Path, *, force: bool = False) -> Outcome:
+def run_chunk(
+    plan: dict[str, Any], directory: Path, prefix: str, cache_dir: Path, *, force: bool = False
+) -> Outcome:
     """Brings every member of a chunk into the cache."""
     started = time.monotonic()
     outcome = Outcome()
@@ -95,7 +97,9 @@ def run_chunk(plan: dict[str, Any], directory: Path, prefix: str, cache_dir: Pat
     return outcome
 
 
-def _keep(outcome: Outcome, plan: dict[str, Any], spec: Specialisation, job_: Job, key: str, description: Any) -> None:
+def _keep(
+    outcome: Outcome, plan: dict[str, Any], spec: Specialisation, job_: Job, key: str, description: Any
+) -> None:
     """Enters a member into the stamp, if it writes what the manifest says it does."""
     problems = check_outputs(plan, job_, description["arguments"])
     if problems:
@@ -118,9 +122,21 @@ def check_outputs(plan: dict[str, Any], job_: Job, arguments: Sequence[dict[str,
     for argument in arguments:
         name, access = argument["name"], argument["access"]
         if "write" in access and name not in outputs | mutates:
-            wrong.append((name, "write", f"{plan['kernel']} writes {name}, which the manifest lists under neither outputs nor mutates"))
+            wrong.append(
+                (
+                    name,
+                    "write",
+                    f"{plan['kernel']} writes {name}, which the manifest lists under neither outputs nor mutates",
+                )
+            )
         elif access == "readwrite" and name in outputs:
-            wrong.append((name, "read", f"{plan['kernel']} reads {name}, which the manifest lists under outputs (written only)"))
+            wrong.append(
+                (
+                    name,
+                    "read",
+                    f"{plan['kernel']} reads {name}, which the manifest lists under outputs (written only)",
+                )
+            )
     if not wrong:
         return []
     function = front(job_)
@@ -128,17 +144,25 @@ def check_outputs(plan: dict[str, Any], job_: Job, arguments: Sequence[dict[str,
 
     found: list[Diagnostic] = []
     for name, kind, message in wrong:
-        place = next((op.location for arg, op, how in accesses(function) if arg == name and how == kind), None)
+        place = next(
+            (op.location for arg, op, how in accesses(function) if arg == name and how == kind), None
+        )
         span = place.span() if isinstance(place, Location) else None
         notes = place.chain() if isinstance(place, Location) else ()
-        found.append(Diagnostic(message, span, notes, f"list {name} under {'outputs' if kind == 'write' else 'mutates'}"))
+        found.append(
+            Diagnostic(
+                message, span, notes, f"list {name} under {'outputs' if kind == 'write' else 'mutates'}"
+            )
+        )
     return found
 
 
 # The child ----------------------------------------------------------------------------------------------------
 
 
-def _compile_all(outcome: Outcome, plan: dict[str, Any], waiting: list[tuple[Specialisation, Job]], cache_dir: Path) -> None:
+def _compile_all(
+    outcome: Outcome, plan: dict[str, Any], waiting: list[tuple[Specialisation, Job]], cache_dir: Path
+) -> None:
     """Compiles what the cache lacks, in children; a child that dies takes nothing with it but the member it was at."""
     left = list(range(len(waiting)))
     while left:
@@ -146,14 +170,18 @@ def _compile_all(outcome: Outcome, plan: dict[str, Any], waiting: list[tuple[Spe
 
 
 def _run_child(
-    outcome: Outcome, plan: dict[str, Any], waiting: list[tuple[Specialisation, Job]], members: list[int], cache_dir: Path
+    outcome: Outcome,
+    plan: dict[str, Any],
+    waiting: list[tuple[Specialisation, Job]],
+    members: list[int],
+    cache_dir: Path,
 ) -> list[int]:
     """One child for some members; those that are still to do afterwards."""
     done: set[int] = set()
     at: list[int] = []
 
     def hear(message: dict[str, Any]) -> None:
-        index = message["index"]
+        index: int = message["index"]
         spec, job_ = waiting[index]
         if message["event"] == "start":
             at[:] = [index]
@@ -185,21 +213,31 @@ def _run_child(
     spec, _ = waiting[culprit]
     outcome.failed += 1
     how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
-    outcome.bugs.append(f"{spec.id}: the compiler process died ({how}) while compiling it for {plan['target']}")
+    outcome.bugs.append(
+        f"{spec.id}: the compiler process died ({how}) while compiling it for {plan['target']}"
+    )
     return []
 
 
 Say = Callable[[dict[str, Any]], None]
 
 
-def _compile(waiting: list[tuple[Specialisation, Job]], members: list[int], cache_dir: Path, say: Say) -> None:
+def _compile(
+    waiting: list[tuple[Specialisation, Job]], members: list[int], cache_dir: Path, say: Say
+) -> None:
     cache = Cache(cache_dir)
     for index in members:
         say({"event": "start", "index": index})
         try:
             entry, _ = build_entry(waiting[index][1], cache, force=True)
         except UserError as wrong:
-            say({"event": "wrong", "index": index, "diagnostics": [diagnostic_json(d) for d in wrong.diagnostics]})
+            say(
+                {
+                    "event": "wrong",
+                    "index": index,
+                    "diagnostics": [diagnostic_json(d) for d in wrong.diagnostics],
+                }
+            )
         except BugError as wrong:
             say({"event": "bug", "index": index, "text": wrong.message})
         except RecursionError:
@@ -276,7 +314,12 @@ def diagnostic_from(raw: dict[str, Any]) -> Diagnostic:
 def stamp_json(plan: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
     """The stamp of a chunk: what each of its ids has become."""
     members = {m["id"]: outcome.members[m["id"]] for m in plan["members"]}
-    return {"stamp_version": STAMP_VERSION, "kernel": plan["kernel"], "target": plan["target"], "members": members}
+    return {
+        "stamp_version": STAMP_VERSION,
+        "kernel": plan["kernel"],
+        "target": plan["target"],
+        "members": members,
+    }
 
 
 def result_json(outcome: Outcome, run: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypedDict
 
 from teenybuild.compiler.frontend.kernel import Instance
@@ -63,7 +63,7 @@ class Description:
     packed_size: int
     absent: tuple[str, ...]
     consts: Mapping[str, Value]
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
     symbol: str = ""
     shared_bytes: int = 0
     scratch_bytes: int = 0

@@ -8,6 +8,7 @@ three segments (constants, code, dynamic section), exports the global functions,
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from teenybuild.diagnostics import BugError
@@ -65,8 +66,10 @@ def _read(data: bytes) -> tuple[list[_Section], list[_Symbol]]:
     header = _EHDR.unpack_from(data)
     if header[0][:6] != b"\x7fELF\x02\x01" or header[2] != 62:
         raise BugError("the host object is not x86-64 ELF")
-    offset, count, names_at = header[6], header[12], header[13]
-    raw = [_SHDR.unpack_from(data, offset + i * _SHDR.size) for i in range(count)]
+    offset: int = header[6]
+    count: int = header[12]
+    names_at: int = header[13]
+    raw: list[tuple[int, ...]] = [_SHDR.unpack_from(data, offset + i * _SHDR.size) for i in range(count)]
 
     def content(row: tuple[int, ...]) -> bytes:
         return bytes(row[5]) if row[1] == _SHT_NOBITS else data[row[4] : row[4] + row[5]]
@@ -91,27 +94,14 @@ def _text(table: bytes, at: int) -> str:
     return table[at : table.index(b"\0", at)].decode()
 
 
-def _allocated(sections: list[_Section], wanted: object) -> list[_Section]:
-    assert callable(wanted)
-    return [
-        s
-        for s in sections
-        if s.flags & _SHF_ALLOC and s.data and s.type in (_SHT_PROGBITS, _SHT_NOBITS) and s.name != ".eh_frame" and wanted(s)
-    ]
+def _allocated(sections: list[_Section], wanted: Callable[[_Section], bool]) -> list[_Section]:
+    """Sections that the loader maps: without unwind tables, which nothing here unwinds."""
+    kept = [s for s in sections if s.flags & _SHF_ALLOC and s.data and s.name != ".eh_frame"]
+    return [s for s in kept if s.type in (_SHT_PROGBITS, _SHT_NOBITS) and wanted(s)]
 
 
 def _align(n: int, to: int) -> int:
     return -(-n // to) * to
-
-
-def _hash(name: str) -> int:
-    """The System V ABI's hash of a symbol name."""
-    h = 0
-    for c in name.encode():
-        h = (h << 4) + c
-        high = h & 0xF0000000
-        h = (h ^ (high >> 24)) & ~high
-    return h
 
 
 def _lay_out(
@@ -155,7 +145,20 @@ def _lay_out(
     _relocate(sections, symbols)
     image = bytearray(dynamic_at + len(dynamic))
     image[: _EHDR.size] = _EHDR.pack(
-        b"\x7fELF\x02\x01\x01" + bytes(9), 3, 62, 1, 0, _EHDR.size, 0, 0, _EHDR.size, _PHDR.size, 5, _SHDR.size, 0, 0
+        b"\x7fELF\x02\x01\x01" + bytes(9),
+        3,
+        62,
+        1,
+        0,
+        _EHDR.size,
+        0,
+        0,
+        _EHDR.size,
+        _PHDR.size,
+        5,
+        _SHDR.size,
+        0,
+        0,
     )
     programs = (
         (_PT_LOAD, _R, 0, constants_end, _PAGE),
@@ -165,7 +168,9 @@ def _lay_out(
         (_PT_GNU_STACK, _RW, 0, 0, 16),
     )
     for i, (type_, flags, offset, size, align) in enumerate(programs):
-        _PHDR.pack_into(image, _EHDR.size + i * _PHDR.size, type_, flags, offset, offset, offset, size, size, align)
+        _PHDR.pack_into(
+            image, _EHDR.size + i * _PHDR.size, type_, flags, offset, offset, offset, size, size, align
+        )
     image[hash_at : hash_at + len(table)] = table
     for i, symbol in enumerate(exported, start=1):
         name = strings.index(b"\0" + symbol.name.encode() + b"\0") + 1
@@ -186,7 +191,8 @@ def _relocate(sections: list[_Section], symbols: list[_Symbol]) -> None:
         target = sections[table.info]
         if not target.address:
             continue
-        for offset, info, addend in _RELA.iter_unpack(bytes(table.data)):
+        entries: list[tuple[int, int, int]] = list(_RELA.iter_unpack(bytes(table.data)))
+        for offset, info, addend in entries:
             symbol, kind = symbols[info >> 32], info & 0xFFFFFFFF
             place = target.address + offset
             value = sections[symbol.section].address + symbol.value + addend - place

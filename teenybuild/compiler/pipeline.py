@@ -71,7 +71,10 @@ def host_isa() -> str:
     """The instruction set of host artifacts. Raises :class:`UserError` where there is no code generator for it."""
     machine = os.uname().machine
     if machine not in ("x86_64", "amd64"):
-        raise error(f"host artifacts are built for x86-64 only, and this machine is {machine}", hint="build for a GPU target")
+        raise error(
+            f"host artifacts are built for x86-64 only, and this machine is {machine}",
+            hint="build for a GPU target",
+        )
     return "x86_64"
 
 
@@ -115,7 +118,14 @@ def compile_job(job: Job) -> Product:
         ptx = emit.ptx(lowered.llvm, job.target.arch.name, job.ptx)
     else:
         shared_object = elf.shared_object(emit.host_object(lowered.llvm, _HOST_TRIPLE, _HOST_CPU, ""))
-    return Product(mlir, lowered.llvm, job.reached.text, ptx, shared_object, description.with_launch(job.settings, lowered))
+    return Product(
+        mlir,
+        lowered.llvm,
+        job.reached.text,
+        ptx,
+        shared_object,
+        description.with_launch(job.settings, lowered),
+    )
 
 
 def lower(job: Job, function: core.Function) -> Lowered:
@@ -135,5 +145,7 @@ def lower(job: Job, function: core.Function) -> Lowered:
     function = assign_layouts(function, axes, target.policy)
     if job.verify:
         verify(function)
-    lines = Lines(job.source_name, job.reached.lines) if job.lineinfo and job.target.machine == "gpu" else None
+    lines = (
+        Lines(job.source_name, job.reached.lines) if job.lineinfo and job.target.machine == "gpu" else None
+    )
     return target.lower(function, axes, lines)

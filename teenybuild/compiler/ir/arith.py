@@ -16,7 +16,16 @@ from teenybuild.compiler.ir.core import (
     Value,
     VerifyError,
 )
-from teenybuild.compiler.ir.types import Pointer, Tile, Type, dtype_of, element, mask_of, shape_of, spell, with_element
+from teenybuild.compiler.ir.types import (
+    Pointer,
+    Tile,
+    Type,
+    element,
+    mask_of,
+    shape_of,
+    spell,
+    with_element,
+)
 from teenybuild.dtypes import DType
 
 _EACH = PURE | ELEMENTWISE
@@ -211,7 +220,9 @@ class Cast(Op):
         return fold.cast(self.name, self.source, self.to, self.results[0].type)
 
     def assembly(self, names: Names) -> str:
-        return f"{self.name} {names[self.source]} : {spell(self.source.type)} to {spell(self.results[0].type)}"
+        return (
+            f"{self.name} {names[self.source]} : {spell(self.source.type)} to {spell(self.results[0].type)}"
+        )
 
 
 class ExtF(Cast, name="arith.extf", traits=_EACH): ...

@@ -70,9 +70,7 @@ class MakeRange(Op, name="tt.make_range", traits=PURE):
         return (Tile((self.end - self.start,), i32),)
 
     def assembly(self, names: Names) -> str:
-        return (
-            f"{self.name} {{end = {self.end} : i32, start = {self.start} : i32}} : {spell(self.results[0].type)}"
-        )
+        return f"{self.name} {{end = {self.end} : i32, start = {self.start} : i32}} : {spell(self.results[0].type)}"
 
 
 class _Reshaping(Op):
@@ -293,9 +291,7 @@ class Dot(Op, name="tt.dot", traits=PURE):
     def assembly(self, names: Names) -> str:
         operands = ", ".join(names[v] for v in self.operands)
         precision = "" if self.precision == "ieee" else f", inputPrecision = {self.precision}"
-        return (
-            f"{self.name} {operands}{precision} : {spell(self.a.type)} * {spell(self.b.type)} -> {spell(self.c.type)}"
-        )
+        return f"{self.name} {operands}{precision} : {spell(self.a.type)} * {spell(self.b.type)} -> {spell(self.c.type)}"
 
 
 class Return(Op, name="tt.return", traits=TERMINATOR):

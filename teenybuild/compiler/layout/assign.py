@@ -151,7 +151,10 @@ class _Infer:
             if op.result not in self.homes:
                 return op.result, self._access(op)
         for op in self._ops:
-            for value in (*op.results, *(a for b in op.blocks for a in b.args if not isinstance(op, tt.Reduce))):
+            for value in (
+                *op.results,
+                *(a for b in op.blocks for a in b.args if not isinstance(op, tt.Reduce)),
+            ):
                 if self._wants_home(value):
                     return value, self._default(value)
         return None
@@ -237,7 +240,9 @@ class _Infer:
                         changed |= self._give(value, known)
                 case tt.ExpandDims() | tt.Reshape():
                     home = self.homes.get(op.result)
-                    changed |= self._give(op.source, home.with_shape(shape_of(op.source.type)) if home else None)
+                    changed |= self._give(
+                        op.source, home.with_shape(shape_of(op.source.type)) if home else None
+                    )
                 case tt.Broadcast():
                     home = self.homes.get(op.result)
                     if home is not None:
@@ -331,7 +336,10 @@ class _Rewrite:
                 self._view(op)
             case _ if op.results and isinstance(op.results[0].type, Tile):
                 layout = self._homes[op.results[0]]
-                self._keep(op.copy(lambda v: self.want(v, layout) if isinstance(v.type, Tile) else self._scalar(v)), op)
+                self._keep(
+                    op.copy(lambda v: self.want(v, layout) if isinstance(v.type, Tile) else self._scalar(v)),
+                    op,
+                )
             case _:
                 self._keep(op.copy(self._scalar), op)
 
@@ -410,7 +418,9 @@ class _Rewrite:
         assert op is not None
         if isinstance(op, tt.Broadcast):
             # Made in the very lanes that read it, whatever the policy: nothing has to move.
-            source = self.want(op.source, layout.viewed(broadcast_view(shape_of(op.source.type), layout.shape)))
+            source = self.want(
+                op.source, layout.viewed(broadcast_view(shape_of(op.source.type), layout.shape))
+            )
             new = op.copy(lambda _: source)
         elif isinstance(op, tt.ExpandDims):
             source = self.want(op.source, layout.with_shape(shape_of(op.source.type)))
@@ -449,5 +459,9 @@ def assign_layouts(function: Function, axes: AxisAnalysis, policy: Policy) -> Fu
     cheap = cheap_values(function.body)
     rewrite = _Rewrite(_Infer(function, axes, policy, cheap), axes, policy, cheap)
     return Function(
-        function.name, function.arg_names, rewrite.block(function.body), function.divisibility, function.constant
+        function.name,
+        function.arg_names,
+        rewrite.block(function.body),
+        function.divisibility,
+        function.constant,
     )

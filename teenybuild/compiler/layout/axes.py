@@ -135,7 +135,11 @@ Get = Callable[[Value], AxisInfo]
 def _constant(op: Op, get: Get) -> AxisInfo:
     assert isinstance(op, Constant)
     shape = shape_of(op.type)
-    return constant(shape, op.value) if isinstance(op.value, int) else AxisInfo((1,) * len(shape), (1,) * len(shape), shape)
+    return (
+        constant(shape, op.value)
+        if isinstance(op.value, int)
+        else AxisInfo((1,) * len(shape), (1,) * len(shape), shape)
+    )
 
 
 def _make_range(op: Op, get: Get) -> AxisInfo:
@@ -155,9 +159,7 @@ def _splat(op: Op, get: Get) -> AxisInfo:
 def _broadcast(op: Op, get: Get) -> AxisInfo:
     assert isinstance(op, tt.Broadcast)
     before, shape, source = shape_of(op.source.type), shape_of(op.type), get(op.source)
-    constancy = tuple(
-        r if s == 1 else c for s, r, c in zip(before, shape, source.constancy, strict=True)
-    )
+    constancy = tuple(r if s == 1 else c for s, r, c in zip(before, shape, source.constancy, strict=True))
     return AxisInfo(source.contiguity, source.divisibility, constancy, source.divisor, source.value)
 
 
@@ -170,7 +172,13 @@ def _expand_dims(op: Op, get: Get) -> AxisInfo:
 
     # A single element: it starts every run, so it is divided by what divides all run starts along the other axes.
     whole = _every_element(source)
-    return AxisInfo(put(source.contiguity, 1), put(source.divisibility, whole), put(source.constancy, 1), source.divisor, source.value)
+    return AxisInfo(
+        put(source.contiguity, 1),
+        put(source.divisibility, whole),
+        put(source.constancy, 1),
+        source.divisor,
+        source.value,
+    )
 
 
 def _every_element(info: AxisInfo) -> int:
@@ -270,7 +278,11 @@ def _divide(op: Op, get: Get) -> AxisInfo:
             same = max(same, piece)
         contiguity.append(a.contiguity[i] if d == 1 else 1)
         constancy.append(same)
-        whole = a.divisibility[i] // d if d is not None and d > 0 and d & (d - 1) == 0 and a.contiguity[i] == 1 else 1
+        whole = (
+            a.divisibility[i] // d
+            if d is not None and d > 0 and d & (d - 1) == 0 and a.contiguity[i] == 1
+            else 1
+        )
         divisibility.append(a.divisibility[i] if d == 1 else max(1, whole))
     return AxisInfo(tuple(contiguity), tuple(divisibility), tuple(constancy), 1)
 
@@ -325,7 +337,11 @@ def _bitcast(op: Op, get: Get) -> AxisInfo:
     """The same bits are the same value; but neighbours of one pointee are not neighbours of another, wider or narrower, one."""
     assert isinstance(op, tt.Bitcast)
     source, before, after = get(op.source), element(op.source.type), op.to
-    if not isinstance(before, Pointer) or not isinstance(after, Pointer) or before.pointee.size == after.pointee.size:
+    if (
+        not isinstance(before, Pointer)
+        or not isinstance(after, Pointer)
+        or before.pointee.size == after.pointee.size
+    ):
         return source
     runs = zip(source.contiguity, source.divisibility, strict=True)
     each = tuple(d if c == 1 else gcd(d, before.pointee.size) for c, d in runs)

@@ -218,7 +218,6 @@ def thread_runs(bases: tuple[int, ...]) -> list[tuple[int, int, int]]:
     return runs
 
 
-
 def reduction_order(layout: Layout, axis: int) -> tuple[int, ...]:
     """Bits of the position along ``axis``, in the order in which a reduction of this layout combines them.
 

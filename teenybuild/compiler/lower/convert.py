@@ -53,7 +53,9 @@ def _through_shared(machine: Machine, op: tt.ConvertLayout, source: Layout, resu
         owner = owns(lane, source.replica_bits) if source.replica_bits else None
         step = _neighbours(source, size)
         for r in range(0, source.count, step):
-            machine.shared_store(lane, kind, address(lane, source, r), [values[i] for i in range(r, r + step)], owner)
+            machine.shared_store(
+                lane, kind, address(lane, source, r), [values[i] for i in range(r, r + step)], owner
+            )
         return []
 
     def read(lane: Lane) -> LaneRegisters:

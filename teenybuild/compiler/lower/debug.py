@@ -49,7 +49,9 @@ class DebugInfo:
 
     def metadata(self) -> str:
         """The nodes, for the end of the module."""
-        locations = "".join(f"!{n} = !DILocation(line: {line}, scope: !3)\n" for line, n in self._numbers.items())
+        locations = "".join(
+            f"!{n} = !DILocation(line: {line}, scope: !3)\n" for line, n in self._numbers.items()
+        )
         return (
             "!llvm.dbg.cu = !{!0}\n!llvm.module.flags = !{!1}\n"
             '!0 = distinct !DICompileUnit(language: DW_LANG_C, file: !2, producer: "teenybuild", isOptimized: true, '

@@ -77,9 +77,7 @@ def _product(machine: Machine, lane: Lane, op: tt.Dot, layout: Layout, a: int, b
     row, column = machine.coordinate(lane, layout, 0), machine.coordinate(lane, layout, 1)
     rows = sorted({index // n for index in layout.indices})
     columns = sorted({index % n for index in layout.indices})
-    start = [
-        c if out == total else machine.widen(lane, c, out, total) for c in lane.registers(op.c)
-    ]
+    start = [c if out == total else machine.widen(lane, c, out, total) for c in lane.registers(op.c)]
 
     def turn(position: str, sums: Sequence[str]) -> list[str]:
         at = lane.broadcast(i32, position)

@@ -167,7 +167,9 @@ def view_of(op: tt.Broadcast | tt.Reshape | tt.ExpandDims) -> View:
     return identity(source, total)
 
 
-def _view_register(op: tt.Broadcast | tt.Reshape | tt.ExpandDims, view: View, layout: Layout) -> Callable[[Lane, int], str]:
+def _view_register(
+    op: tt.Broadcast | tt.Reshape | tt.ExpandDims, view: View, layout: Layout
+) -> Callable[[Lane, int], str]:
     """The source's register that a register of the view is: the same lane's, by the choice of layouts."""
     source = cast(Layout, op.source.layout)
     place = {index: register for register, index in enumerate(source.indices)}
@@ -176,4 +178,3 @@ def _view_register(op: tt.Broadcast | tt.Reshape | tt.ExpandDims, view: View, la
         return lane.registers(op.source)[place[view(layout.indices[r])]]
 
     return rule
-

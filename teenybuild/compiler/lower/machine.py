@@ -187,7 +187,13 @@ class Machine(ABC):
 
     @abstractmethod
     def load(
-        self, lane: Lane, access: Access, pointer: str, offset: int, mask: str | None, other: Sequence[str] | None
+        self,
+        lane: Lane,
+        access: Access,
+        pointer: str,
+        offset: int,
+        mask: str | None,
+        other: Sequence[str] | None,
     ) -> list[str]:
         """Reads ``access.count`` neighbours at ``pointer`` + ``offset`` bytes; masked-off lanes touch nothing and get ``other``, or 0."""
 
@@ -206,7 +212,9 @@ class Machine(ABC):
         """Sets aside ``size`` bytes that all lanes share, for one operation; the offset of the first."""
 
     @abstractmethod
-    def shared_store(self, lane: Lane, element: Element, address: str, values: Sequence[str], mask: str | None) -> None:
+    def shared_store(
+        self, lane: Lane, element: Element, address: str, values: Sequence[str], mask: str | None
+    ) -> None:
         """Writes neighbours at a byte offset (i32) of shared memory."""
 
     @abstractmethod
@@ -220,7 +228,9 @@ class Machine(ABC):
     # Between lanes --------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def fold_lanes(self, helds: list[Held], bits: Sequence[int], layout: Layout, combine: Combine) -> list[Held]:
+    def fold_lanes(
+        self, helds: list[Held], bits: Sequence[int], layout: Layout, combine: Combine
+    ) -> list[Held]:
         """Combines lanes that differ in ``bits`` of the lane number, one bit after the other; all of them get the result.
 
         Where the policy compacts reduced tiles, the lanes that are left move together.

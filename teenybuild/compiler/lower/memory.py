@@ -60,8 +60,10 @@ def _plan(op: tt.Load | tt.Store, axes: AxisAnalysis) -> tuple[Access, list[_Gro
         offset = ((index - at) // unit) * dtype.size
         groups.append(_Group(tuple(range(first, first + count)), anchor, offset))
     run, uniform = _lane_runs(op, axes, layout, axis, unit, count)
-    divisor = info.divisibility[axis] if info.contiguity[axis] <= count else min(
-        info.divisibility[axis], count * dtype.size
+    divisor = (
+        info.divisibility[axis]
+        if info.contiguity[axis] <= count
+        else min(info.divisibility[axis], count * dtype.size)
     )
     alignment = max(dtype.size, min(divisor, count * dtype.size, WIDEST))
     return Access(dtype, count, alignment, run, uniform), groups
@@ -180,4 +182,3 @@ def index_of(lane: Lane, layout: Layout) -> str:
     for part in parts[1:]:
         result = lane.two("or", "i32", result, part)
     return result
-

@@ -158,7 +158,9 @@ def _across_warps(
 def machine_bits(machine: Machine, held: object) -> int:
     """Bits an element takes in shared memory."""
     carrier = machine.carrier(held)  # type: ignore[arg-type]  # an Element
-    return {"float": 32, "double": 64, "half": 16, "i1": 8}.get(carrier) or (64 if carrier.startswith("ptr") else int(carrier[1:]))
+    return {"float": 32, "double": 64, "half": 16, "i1": 8}.get(carrier) or (
+        64 if carrier.startswith("ptr") else int(carrier[1:])
+    )
 
 
 def _warp_rank(lane: Lane, layout: Layout, bits: _Axis) -> str:
@@ -172,4 +174,3 @@ def _warp_rank(lane: Lane, layout: Layout, bits: _Axis) -> str:
         bit = lane.two("shl", "i32", bit, lane.number(place, i32)) if place else bit
         rank = bit if rank is None else lane.two("or", "i32", rank, bit)
     return rank if rank is not None else lane.number(0, i32)
-

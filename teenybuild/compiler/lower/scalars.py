@@ -77,4 +77,3 @@ def select_nan(lane: Lane, llvm: str, a: str, b: str, otherwise: str) -> str:
     first = lane.compare("fcmp uno", llvm, a, a)
     second = lane.compare("fcmp uno", llvm, b, b)
     return lane.select(first, llvm, a, lane.select(second, llvm, b, otherwise))
-

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
-
 
 
 class Slot(list["str | Slot"]):
@@ -65,7 +64,7 @@ class Text:
         return slot
 
     @contextmanager
-    def into(self, slot: Slot) -> Iterator[None]:
+    def into(self, slot: Slot) -> Generator[None]:
         """Writes into a slot for a while. No blocks may be opened there."""
         outer, self._at = self._at, slot
         debug, self.debug = self.debug, slot.debug

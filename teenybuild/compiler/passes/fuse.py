@@ -58,7 +58,9 @@ def _block(block: Block, uses: dict[Value, int], replaced: dict[Value, Value]) -
             kept.append(op)
         for inner in op.blocks:
             _block(inner, uses, replaced)
-    dead = {op.results[0] for op in here if isinstance(op, MulF)} - {v for op in kept for v in _all_operands(op)}
+    dead = {op.results[0] for op in here if isinstance(op, MulF)} - {
+        v for op in kept for v in _all_operands(op)
+    }
     block.ops = [op for op in kept if not (isinstance(op, MulF) and op.results[0] in dead)]
 
 

@@ -69,4 +69,6 @@ def _writes(op: Op) -> bool:
     """Whether it, or anything inside it, writes memory."""
     if isinstance(op, tt.Store):
         return True
-    return isinstance(op, scf.For | scf.If) and any(isinstance(inner, tt.Store) for b in op.blocks for inner in walk(b))
+    return isinstance(op, scf.For | scf.If) and any(
+        isinstance(inner, tt.Store) for b in op.blocks for inner in walk(b)
+    )

@@ -61,7 +61,9 @@ class HostTarget:
 
     def lower(self, function: Function, axes: AxisAnalysis, lines: Lines | None = None) -> Lowered:
         """LLVM IR with ``{function}_entry_point`` (one program) and ``…_range`` (many)."""
-        machine = HostMachine(self.policy, function, None if not self.emulated else 32 * self.settings.num_warps)
+        machine = HostMachine(
+            self.policy, function, None if not self.emulated else 32 * self.settings.num_warps
+        )
         symbol = f"{function.name}_entry_point"
         machine.begin(function)
         FunctionLowering(function, axes, machine).run()
@@ -217,7 +219,9 @@ class HostMachine(Machine):
 
     def _read_through(self, lane: Lane, source: Value, view: View) -> str:
         assert self._scope is not None
-        return host_arrays.load_through(lane, self._arrays[source], view, self._scope.index, self.thread(lane))
+        return host_arrays.load_through(
+            lane, self._arrays[source], view, self._scope.index, self.thread(lane)
+        )
 
     def _gather(self, pending: _Pending, threads: int) -> None:
         if self._run and threads != self._run_threads:
@@ -400,11 +404,19 @@ class HostMachine(Machine):
     # Memory ---------------------------------------------------------------------------------------------------
 
     def load(
-        self, lane: Lane, access: Access, pointer: str, offset: int, mask: str | None, other: Sequence[str] | None
+        self,
+        lane: Lane,
+        access: Access,
+        pointer: str,
+        offset: int,
+        mask: str | None,
+        other: Sequence[str] | None,
     ) -> list[str]:
         carrier, size = self.carrier(access.element), access.element.size
         return [
-            host_memory.load(lane, access, carrier, pointer, offset + i * size, mask, other[i] if other else None)
+            host_memory.load(
+                lane, access, carrier, pointer, offset + i * size, mask, other[i] if other else None
+            )
             for i in range(access.count)
         ]
 
@@ -445,13 +457,17 @@ class HostMachine(Machine):
         size = host_arrays.size_of(stored)
         found: list[str] = []
         for i in range(count):
-            value = host_memory.gather(lane, stored, self._shared_pointer(lane, address, i * size), None, None)
+            value = host_memory.gather(
+                lane, stored, self._shared_pointer(lane, address, i * size), None, None
+            )
             found.append(lane.convert("trunc", "i8", value, "i1") if element == i1 else value)
         return found
 
     # Between lanes --------------------------------------------------------------------------------------------
 
-    def fold_lanes(self, helds: list[Held], bits: Sequence[int], layout: Layout, combine: Combine) -> list[Held]:
+    def fold_lanes(
+        self, helds: list[Held], bits: Sequence[int], layout: Layout, combine: Combine
+    ) -> list[Held]:
         arrays = [cast(host_arrays.Array, h.state) for h in helds]
         if self.emulated is None:
             folded = host_arrays.fold(self, arrays, bits, combine)
@@ -607,4 +623,3 @@ class _Join:
         for result, a, b in zip(scalars_, first, second, strict=True):
             llvm = machine.carrier(element(result.type))
             machine.set_scalar(result, machine.text.op(f"phi {llvm} [ {a}, %{from_a} ], [ {b}, %{from_b} ]"))
-

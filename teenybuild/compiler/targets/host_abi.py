@@ -47,7 +47,9 @@ def range_function(symbol: str, kinds: Sequence[Element]) -> str:
         loads.append(f"  %p{i} = getelementptr i8, ptr %arguments, i64 {offset}")
         loads.append(f"  %a{i} = load {c_type(kind)}, ptr %p{i}")
     arguments = [f"{c_type(k)} %a{i}" for i, k in enumerate(kinds)]
-    call = ", ".join([*arguments, "i32 %x", "i32 %y", "i32 %z", *(f"i32 %{n}" for n in _GRID), "ptr %scratch"])
+    call = ", ".join(
+        [*arguments, "i32 %x", "i32 %y", "i32 %z", *(f"i32 %{n}" for n in _GRID), "ptr %scratch"]
+    )
     grid = ", ".join(f"i32 %{n}" for n in _GRID)
     body = "\n".join(loads)
     return f"""define dso_local void @{symbol}_range(ptr %arguments, i64 %first, i64 %last, {grid}, ptr %scratch) #0 {{

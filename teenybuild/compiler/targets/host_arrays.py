@@ -37,7 +37,9 @@ def _place(lane: Lane, array: Array, register: int, index: str) -> str:
     pointer = array.pointer
     if register:
         pointer = lane.op(f"getelementptr i8, ptr {pointer}, i64 {register * array.threads * array.size}")
-    return pointer if index == "0" else lane.op(f"getelementptr i{8 * array.size}, ptr {pointer}, i64 {index}")
+    return (
+        pointer if index == "0" else lane.op(f"getelementptr i{8 * array.size}, ptr {pointer}, i64 {index}")
+    )
 
 
 def _aligned(lane: Lane, array: Array) -> int:
@@ -173,7 +175,9 @@ def _fold_bit(machine: HostMachine, arrays: list[Array], length: int, bit: int, 
             first.append(a)
             second.append(b)
         for array, value in zip(arrays, combine(lane, first, second), strict=True):
-            store(lane, Array(array.pointer, array.carrier, array.stored, array.size, 1, half), 0, index, value)
+            store(
+                lane, Array(array.pointer, array.carrier, array.stored, array.size, 1, half), 0, index, value
+            )
         return ()
 
     if width == half:

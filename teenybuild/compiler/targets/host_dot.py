@@ -44,9 +44,13 @@ def lower_whole_dot(machine: HostMachine, op: Dot) -> None:
         def turn(step: str, sums: Sequence[str]) -> list[str]:
             right = [_load(lane, b, _index(lane, step, 0, n, j, v * lane.width)) for v in range(vectors)]
             left = [
-                spread(lane, total.llvm, _element(lane, a, _index(lane, i, r, k, step, 0))) for r in range(rows)
+                spread(lane, total.llvm, _element(lane, a, _index(lane, i, r, k, step, 0)))
+                for r in range(rows)
             ]
-            return [lane.intrinsic("fma", total.llvm, left[r], right[v], s) for (r, v), s in zip(places, sums, strict=True)]
+            return [
+                lane.intrinsic("fma", total.llvm, left[r], right[v], s)
+                for (r, v), s in zip(places, sums, strict=True)
+            ]
 
         sums = counted(text, str(k), 1, [(lane.of(total.llvm), s) for s in start], turn)
         for p, s in zip(at, sums, strict=True):

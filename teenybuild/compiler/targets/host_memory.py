@@ -10,7 +10,9 @@ from teenybuild.compiler.targets.host_arrays import size_of
 def _moved(lane: Lane, pointer: str, offset: int) -> str:
     if not offset:
         return pointer
-    return lane.op(f"getelementptr i8, {lane.of('ptr')} {pointer}, {lane.of('i64')} {lane.splat('i64', str(offset))}")
+    return lane.op(
+        f"getelementptr i8, {lane.of('ptr')} {pointer}, {lane.of('i64')} {lane.splat('i64', str(offset))}"
+    )
 
 
 def _first(lane: Lane, llvm: str, vector: str) -> str:

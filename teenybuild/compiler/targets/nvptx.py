@@ -113,7 +113,9 @@ class GpuMachine(Machine):
             kind, name = element(arg.type), f"%a{i}"
             if isinstance(kind, Pointer):
                 align = axes[arg].divisor
-                parameters.append(f"ptr addrspace(1) align {align} {name}" if align > 1 else f"ptr addrspace(1) {name}")
+                parameters.append(
+                    f"ptr addrspace(1) align {align} {name}" if align > 1 else f"ptr addrspace(1) {name}"
+                )
                 self._scalars[arg] = name
             elif kind == i1:
                 parameters.append(f"i8 {name}")
@@ -242,7 +244,13 @@ class GpuMachine(Machine):
     # Memory ---------------------------------------------------------------------------------------------------
 
     def load(
-        self, lane: Lane, access: Access, pointer: str, offset: int, mask: str | None, other: Sequence[str] | None
+        self,
+        lane: Lane,
+        access: Access,
+        pointer: str,
+        offset: int,
+        mask: str | None,
+        other: Sequence[str] | None,
     ) -> list[str]:
         text = self.text
         found: list[str] = []
@@ -388,7 +396,9 @@ class GpuMachine(Machine):
                 found.append(text.op(f"load {carrier}, ptr addrspace(3) {at}, align {size}"))
                 continue
             vector = text.op(f"load <{piece} x {carrier}>, ptr addrspace(3) {at}, align {size * piece}")
-            found += [text.op(f"extractelement <{piece} x {carrier}> {vector}, i64 {i}") for i in range(piece)]
+            found += [
+                text.op(f"extractelement <{piece} x {carrier}> {vector}, i64 {i}") for i in range(piece)
+            ]
         return [self._from_stored(element, v) for v in found]
 
     def _stored(self, element: Element) -> str:
@@ -403,7 +413,9 @@ class GpuMachine(Machine):
 
     # Between lanes --------------------------------------------------------------------------------------------
 
-    def fold_lanes(self, helds: list[Held], bits: Sequence[int], layout: Layout, combine: Combine) -> list[Held]:
+    def fold_lanes(
+        self, helds: list[Held], bits: Sequence[int], layout: Layout, combine: Combine
+    ) -> list[Held]:
         lane = self.uniform
         values = [list(cast("list[str]", h.state)) for h in helds]
         for bit in bits:
@@ -529,7 +541,9 @@ class _Word:
         words = total // size
         bits = 8 * size
         constraint = {8: "h", 16: "h", 32: "r", 64: "l"}[bits]
-        return _Word(carrier, count // words, words, f"i{max(bits, 16) if bits == 8 else bits}", f"b{bits}", constraint)
+        return _Word(
+            carrier, count // words, words, f"i{max(bits, 16) if bits == 8 else bits}", f"b{bits}", constraint
+        )
 
     @property
     def zero(self) -> str:
@@ -633,4 +647,3 @@ class _Join:
                 for (type_, x), (_, y) in zip(a, b, strict=True)
             ]
             machine.give(result, names)
-
