@@ -1,0 +1,7 @@
+"""Artifacts → the Python package that loads, checks and launches them. Generated in memory, written only where it changed."""
+
+from teenybuild.loader.image import Image
+from teenybuild.loader.package import generate
+from teenybuild.loader.write import write_package
+
+__all__ = ["Image", "generate", "write_package"]

@@ -1,0 +1,43 @@
+"""Python source as ``ruff format`` would leave it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from teenybuild.types import Value
+
+#: Characters a line has at most: what formatters take by default.
+_WIDTH = 88
+
+
+def literal(value: Value) -> str:
+    """A constant as source."""
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def bracketed(indent: int, before: str, items: Sequence[str], after: str) -> list[str]:
+    """``before`` + items + ``after``, on one line where it fits, else an item a line."""
+    line = f"{' ' * indent}{before}{', '.join(items)}{after}"
+    if len(line) <= _WIDTH:
+        return [line]
+    inner = " " * (indent + 4)
+    return [f"{' ' * indent}{before}", *(f"{inner}{item}," for item in items), f"{' ' * indent}{after}"]
+
+
+def wrapped(text: str, width: int = _WIDTH) -> list[str]:
+    """Words in lines of at most ``width`` characters, where words allow."""
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append("")
+        lines[-1] += f"{' ' if lines[-1] else ''}{word}"
+    return lines
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells in aligned columns, with no blanks at the ends."""
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]

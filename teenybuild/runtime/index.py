@@ -1,0 +1,130 @@
+"""What a package says of one kernel: its parameters, its specialisations and their artifacts. One JSON file, read at the first use.
+
+``specialisations`` refer to ``layouts`` by number: most of them share what they say of their arguments.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .errors import PackageError
+from .layout import Layout
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    #: A constant, or the value of an option.
+    Value: TypeAlias = int | float | bool | str | None
+
+#: The calling convention of artifacts that this runtime can call.
+ABI_VERSION = 1
+
+
+class Artifact(NamedTuple):
+    """One file of machine code. ``threads`` is 0 on the host, ``ptx`` (the PTX ISA version) empty there."""
+
+    target: str
+    path: Path
+    symbol: str
+    sha256: str
+    ptx: str
+    threads: int
+    shared_bytes: int
+    scratch_bytes: int
+    cluster: tuple[int, int, int]
+    cooperative: bool
+
+
+class Row(NamedTuple):
+    """One specialisation: what it fixes, its arguments, and its artifact for each target."""
+
+    id: str
+    dtypes: Mapping[str, str]
+    consts: Mapping[str, Value]
+    options: Mapping[str, Value]
+    auto: bool
+    layout: Layout
+    artifacts: Mapping[str, Artifact]
+
+
+class Index(NamedTuple):
+    """One kernel. ``parameters`` are those with a value at run time, in source order.
+
+    ``grid`` are the manifest's expressions, ``grid_names`` the names they use.
+    """
+
+    kernel: str
+    parameters: tuple[str, ...]
+    targets: tuple[str, ...]
+    host_isa: str
+    grid: tuple[str, ...]
+    grid_names: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def read_index(path: Path) -> Index:
+    """The index at ``path``, which lies in ``_kernels`` of a package.
+
+    Raises :class:`PackageError` where it cannot be read or is of another ABI version.
+    """
+    try:
+        plain: dict[str, Any] = json.loads(path.read_bytes())
+    except (OSError, ValueError) as wrong:
+        raise PackageError(f"{path}: the package is damaged: {wrong}; build it again") from None
+    version = plain.get("abi_version")
+    if version != ABI_VERSION:
+        message = f"{path}: it has ABI version {version}, and this runtime calls version {ABI_VERSION}; build the package again"
+        raise PackageError(message)
+    try:
+        return _index(plain, path.parents[1] / "_artifacts")
+    except (KeyError, TypeError, ValueError, IndexError) as wrong:
+        raise PackageError(f"{path}: the package is damaged: {wrong!r}; build it again") from None
+
+
+def _index(plain: dict[str, Any], artifacts: Path) -> Index:
+    parameters = tuple(plain["parameters"])
+    layouts = [Layout(parameters, each["arguments"], each["packed_size"]) for each in plain["layouts"]]
+    rows = [
+        Row(
+            each["id"],
+            each["dtypes"],
+            each["consts"],
+            each["options"],
+            each["auto"],
+            layouts[each["layout"]],
+            {
+                target: _artifact(target, each["id"], plain["symbol"], said, artifacts)
+                for target, said in each["artifacts"].items()
+            },
+        )
+        for each in plain["specialisations"]
+    ]
+    return Index(
+        plain["kernel"],
+        parameters,
+        tuple(plain["targets"]),
+        plain["host_isa"],
+        tuple(plain["grid"]),
+        tuple(plain["grid_names"]),
+        tuple(rows),
+    )
+
+
+def _artifact(target: str, id: str, symbol: str, said: dict[str, Any], directory: Path) -> Artifact:
+    extension = "so" if target.startswith("cpu") else "ptx"
+    return Artifact(
+        target,
+        # A ":" is not for paths.
+        directory / target.replace(":", "-") / f"{id}.{extension}",
+        symbol,
+        said["sha256"],
+        said["ptx"],
+        said["threads"],
+        said["shared_bytes"],
+        said["scratch_bytes"],
+        tuple(said["cluster"]),
+        said["cooperative"],
+    )

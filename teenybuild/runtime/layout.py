@@ -1,0 +1,126 @@
+"""The arguments of a specialisation: what each must be, and how they are packed for a launch."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from .dtypes import DTYPES, bf16_bits
+from .views import View
+
+#: Which views may be passed for a scalar of each kind: a whole number is a float too, and a bool is no number.
+ACCEPTED = {"bool": ("bool",), "int": ("int",), "uint": ("int",), "float": ("float", "int")}
+
+
+class Argument(NamedTuple):
+    """One parameter of a specialisation. ``type`` is ``*f32``, ``i32`` or ``none``; ``place`` is where it stands among the parameters.
+
+    ``div``: the address or value is a multiple of it. ``eq``: the value is this. ``writes``: the kernel stores through it.
+    """
+
+    place: int
+    name: str
+    type: str
+    div: int = 1
+    eq: int | None = None
+    writes: bool = False
+
+
+class Pointer(NamedTuple):
+    """What is checked of an array at every launch. ``mask`` has the low bits that must be 0 in its address."""
+
+    place: int
+    what: str
+    mask: int
+    writes: bool
+
+
+class Scalar(NamedTuple):
+    """What is checked of a number at every launch, beside its range, which packing checks."""
+
+    place: int
+    kinds: tuple[str, ...]
+    mask: int
+    eq: int | None
+
+
+class Layout:
+    """What a specialisation says of its arguments.
+
+    ``types`` has every parameter, in order. ``pack`` and ``pack_into`` are those of a struct with the arguments alone, as the host
+    takes them; ``offsets`` are their places in it, ``size`` its bytes.
+    """
+
+    __slots__ = (
+        "absent",
+        "arguments",
+        "converted",
+        "format",
+        "offsets",
+        "order",
+        "pack",
+        "pointers",
+        "scalars",
+        "size",
+        "types",
+    )
+
+    def __init__(self, parameters: Sequence[str], arguments: Sequence[dict[str, Any]], size: int) -> None:
+        said = {each["name"]: each for each in arguments}
+        self.arguments = tuple(_argument(i, name, said.get(name)) for i, name in enumerate(parameters))
+        self.types = tuple(each.type for each in self.arguments)
+        self.absent = tuple(each.place for each in self.arguments if each.type == "none")
+        present = [each for each in self.arguments if each.type != "none"]
+        self.order = tuple(each.place for each in present)
+        self.pointers = tuple(
+            # An element lies on a multiple of its size, whatever else is assumed.
+            Pointer(each.place, each.type, max(each.div, DTYPES[each.type[1:]].size) - 1, each.writes)
+            for each in present
+            if each.type.startswith("*")
+        )
+        self.scalars = tuple(
+            Scalar(each.place, ACCEPTED[DTYPES[each.type].kind], each.div - 1, each.eq)
+            for each in present
+            if not each.type.startswith("*")
+        )
+        self.converted: tuple[tuple[int, Callable[[float], int]], ...] = tuple(
+            (place, bf16_bits) for place, each in enumerate(present) if each.type == "bf16"
+        )
+        self.offsets = tuple(said[each.name]["offset"] for each in present)
+        self.size = size
+        self.format = _format([each.type for each in present], self.offsets, size)
+        self.pack = struct.Struct(self.format).pack
+
+    def values(self, views: Sequence[View]) -> list[Any]:
+        """What is packed, in order. Raises OverflowError where a number is too large for bf16."""
+        values = [views[index][1] for index in self.order]
+        for place, convert in self.converted:
+            values[place] = convert(values[place])
+        return values
+
+    def holds(self, views: Sequence[View]) -> bool:
+        """Whether everything that is assumed of the arguments is so."""
+        return all(not views[index][1] & mask for index, _, mask, _ in self.pointers) and all(
+            (not mask or not views[index][1] & mask) and (eq is None or views[index][1] == eq)
+            for index, _, mask, eq in self.scalars
+        )
+
+
+def _argument(place: int, name: str, said: dict[str, Any] | None) -> Argument:
+    if said is None:
+        return Argument(place, name, "none")
+    star = "*" if said["kind"] == "pointer" else ""
+    assume = said["assume"]
+    writes = said["access"] in ("write", "readwrite")
+    return Argument(place, name, star + said["dtype"], assume.get("div", 1), assume.get("eq"), writes)
+
+
+def _format(types: Sequence[str], offsets: Sequence[int], size: int) -> str:
+    """The format of :mod:`struct` with each value at its offset, and padding written out."""
+    pieces, at = ["="], 0
+    for type_, offset in zip(types, offsets, strict=True):
+        row = DTYPES["u64" if type_.startswith("*") else type_]
+        pieces.append(f"{offset - at}x{row.format}")
+        at = offset + row.size
+    return "".join([*pieces, f"{size - at}x"])

@@ -1,0 +1,98 @@
+"""What is said where no specialisation fits: what came that none takes, or else the nearest one, and what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .errors import ChoiceError, LaunchError
+from .explain import Problem, accepts, came, expected, kind_problem, problems_error, shown
+from .match import fixed, value_is
+
+if TYPE_CHECKING:
+    from .index import Row
+    from .views import View
+
+#: The most specialisations that a message lists.
+_LISTED = 8
+
+
+def nothing_fits(
+    kernel: str,
+    target: str,
+    rows: Sequence[Row],
+    values: Sequence[Any],
+    views: Sequence[View],
+    given: Mapping[str, Any],
+) -> LaunchError:
+    """The error for a call that none of ``rows`` fits, all of which are for ``target``."""
+    unknown = _arguments_none_takes(rows, values, views)
+    if unknown:
+        return problems_error(kernel, unknown)
+    return _values_none_has(kernel, rows, given) or _combination(
+        kernel, f" for {target}", rows, values, views, given
+    )
+
+
+def nothing_named(kernel: str, rows: Sequence[Row], given: Mapping[str, Any]) -> LaunchError:
+    """The error where none of ``rows`` has the dtype variables, consts and options ``given``."""
+    return _values_none_has(kernel, rows, given) or _combination(kernel, "", rows, (), (), given)
+
+
+def _arguments_none_takes(rows: Sequence[Row], values: Sequence[Any], views: Sequence[View]) -> list[Problem]:
+    problems: list[Problem] = []
+    for place, (value, view) in enumerate(zip(values, views, strict=True)):
+        types = list(dict.fromkeys(row.layout.types[place] for row in rows))
+        if not any(accepts(type_, view[0]) for type_ in types):
+            name = rows[0].layout.arguments[place].name
+            problems.append(Problem(name, f"expected {expected(types)}, got {came(value, view)}"))
+    return problems
+
+
+def _values_none_has(kernel: str, rows: Sequence[Row], given: Mapping[str, Any]) -> ChoiceError | None:
+    lines: list[str] = []
+    for name, value in given.items():
+        there = list(dict.fromkeys(repr(fixed(row, name)) for row in rows))
+        if not any(value_is(fixed(row, name), value) for row in rows):
+            lines.append(f"{name}: expected {' or '.join(there)}, got {shown(value)}")
+    if not lines:
+        return None
+    message = lines[0] if len(lines) == 1 else "\n  ".join([f"{len(lines)} values are not built", *lines])
+    return ChoiceError(f"{kernel}: {message}", kernel)
+
+
+def _combination(
+    kernel: str,
+    where: str,
+    rows: Sequence[Row],
+    values: Sequence[Any],
+    views: Sequence[View],
+    given: Mapping[str, Any],
+) -> ChoiceError:
+    nearest, differences = min(
+        ((row, _differences(row, values, views, given)) for row in rows), key=lambda pair: len(pair[1])
+    )
+    ids = [row.id for row in rows]
+    more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
+    return ChoiceError(
+        f"{kernel}: no specialisation{where} fits\n"
+        f"  nearest: {nearest.id}, but {'; '.join(differences)}\n"
+        f"  there are: {', '.join(ids[:_LISTED])}{more}",
+        kernel,
+    )
+
+
+def _differences(
+    row: Row, values: Sequence[Any], views: Sequence[View], given: Mapping[str, Any]
+) -> list[str]:
+    """What a specialisation wants otherwise."""
+    found: list[str] = []
+    for argument, value, view in zip(row.layout.arguments, values, views, strict=False):
+        problem = kind_problem(argument, value, view)
+        if problem is not None:
+            found.append(f"{problem.argument}: {problem.message}")
+    for name, value in given.items():
+        declared = fixed(row, name)
+        if not value_is(declared, value):
+            found.append(f"{name}: expected {declared!r}, got {shown(value)}")
+    return found

@@ -1,0 +1,73 @@
+"""What may be passed to a kernel, for type checkers and for hovers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, SupportsIndex, SupportsInt, TypeAlias
+
+
+class NumPyArray(Protocol):
+    """An array in host memory, as NumPy has them."""
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+
+class Tensor(Protocol):
+    """A tensor as PyTorch has them, in host or device memory."""
+
+    def data_ptr(self) -> int: ...
+
+
+class CudaArray(Protocol):
+    """An array in device memory, as CuPy and Numba have them."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+
+
+class DLPackArray(Protocol):
+    """An array of any framework that speaks DLPack, JAX for one."""
+
+    def __dlpack_device__(self) -> tuple[Any, Any]: ...
+
+
+class RealNumber(Protocol):
+    """A floating point scalar of NumPy."""
+
+    def __float__(self) -> float: ...
+    def is_integer(self) -> bool: ...
+
+
+class TorchStream(Protocol):
+    """A stream of PyTorch."""
+
+    @property
+    def cuda_stream(self) -> int: ...
+
+
+class CuPyStream(Protocol):
+    """A stream of CuPy."""
+
+    @property
+    def ptr(self) -> int: ...
+
+
+class CudaStream(Protocol):
+    """A stream of any library that speaks the protocol of cuda.core."""
+
+    def __cuda_stream__(self) -> tuple[int, int]: ...
+
+
+#: An array: the address of its first element is what the kernel gets.
+Array: TypeAlias = NumPyArray | Tensor | CudaArray | DLPackArray
+#: A whole number. NumPy's are taken by value.
+Int: TypeAlias = SupportsIndex
+#: A floating point number, or a whole one. NumPy's are taken by value.
+Float: TypeAlias = float | SupportsIndex | RealNumber
+#: True or False. NumPy's are taken by value.
+Bool: TypeAlias = bool
+#: How many programs run, in one to three dimensions, x first.
+Grid: TypeAlias = Sequence[SupportsIndex]
+#: Where a launch is queued: an address, or a stream of PyTorch, CuPy or cuda-bindings.
+Stream: TypeAlias = SupportsInt | TorchStream | CuPyStream | CudaStream
