@@ -202,7 +202,7 @@ def test_division_never_traps(name: str) -> None:
         ("x & 1", "& is for integers"),
         ("x << 1", "<< is for integers"),
         ("x // 2", "// is for integers"),
-        ("x ** 2", r"\*\* is not an operation on tiles"),
+        ("x ** 2", r"\*\* is not an operation on run-time values"),
     ],
 )
 def test_floats_refuse(text: str, message: str) -> None:

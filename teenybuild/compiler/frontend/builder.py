@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from teenybuild.compiler.frontend.source import Location
@@ -40,7 +40,7 @@ class Builder:
         return self.tensor(constant(value, ir_element(dtype)), dtype)
 
     @contextmanager
-    def into(self, block: Block) -> Iterator[Block]:
+    def into(self, block: Block) -> Generator[Block]:
         """Appends to ``block`` for a while."""
         outer, self.block = self.block, block
         try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from teenybuild.compiler.frontend import constants
 from teenybuild.compiler.frontend.semantics import Number
-from teenybuild.compiler.frontend.values import Range, Tensor, describe
+from teenybuild.compiler.frontend.values import Range, Tensor, describe, is_tuple
 from teenybuild.compiler.ir import math, tt
 from teenybuild.compiler.ir.core import Block, Value
 from teenybuild.compiler.ir.types import Pointer, element, numel
@@ -58,17 +58,86 @@ ALIASES = {
 }
 #: Names of the Triton language that a later version brings: refused by name, with their own message.
 LATER = frozenset(
-    """
-    tl.advance tl.argmax tl.argmin tl.assume tl.associative_scan tl.atomic_add tl.atomic_and tl.atomic_cas tl.atomic_max
-    tl.atomic_min tl.atomic_or tl.atomic_xchg tl.atomic_xor tl.cat tl.ceil tl.cos tl.cumprod tl.cumsum tl.debug_barrier
-    tl.device_assert tl.device_print tl.div_rn tl.dot_scaled tl.erf tl.fdiv tl.flip tl.floor tl.gather tl.histogram
-    tl.inline_asm_elementwise tl.interleave tl.join tl.load_tensor_descriptor tl.make_block_ptr tl.make_tensor_descriptor
-    tl.map_elementwise tl.max_constancy tl.max_contiguous tl.multiple_of tl.pair_uniform_to_normal tl.permute tl.philox
-    tl.rand tl.rand4x tl.randint tl.randint4x tl.randn tl.randn4x tl.range tl.ravel tl.reduce tl.reduce_or tl.sigmoid tl.sin
-    tl.softmax tl.sort tl.split tl.sqrt_rn tl.static_print tl.store_tensor_descriptor tl.swizzle2d tl.topk tl.trans tl.umulhi
-    tl.view tl.xor_sum tl.tensor_descriptor tl.math.ceil tl.math.cos tl.math.div_rn tl.math.erf tl.math.fdiv tl.math.floor
-    tl.math.sin tl.math.sqrt_rn tl.math.umulhi tl.math.tanh tl.math.pow
-    """.split()
+    [
+        "tl.advance",
+        "tl.argmax",
+        "tl.argmin",
+        "tl.assume",
+        "tl.associative_scan",
+        "tl.atomic_add",
+        "tl.atomic_and",
+        "tl.atomic_cas",
+        "tl.atomic_max",
+        "tl.atomic_min",
+        "tl.atomic_or",
+        "tl.atomic_xchg",
+        "tl.atomic_xor",
+        "tl.cat",
+        "tl.ceil",
+        "tl.cos",
+        "tl.cumprod",
+        "tl.cumsum",
+        "tl.debug_barrier",
+        "tl.device_assert",
+        "tl.device_print",
+        "tl.div_rn",
+        "tl.dot_scaled",
+        "tl.erf",
+        "tl.fdiv",
+        "tl.flip",
+        "tl.floor",
+        "tl.gather",
+        "tl.histogram",
+        "tl.inline_asm_elementwise",
+        "tl.interleave",
+        "tl.join",
+        "tl.load_tensor_descriptor",
+        "tl.make_block_ptr",
+        "tl.make_tensor_descriptor",
+        "tl.map_elementwise",
+        "tl.max_constancy",
+        "tl.max_contiguous",
+        "tl.multiple_of",
+        "tl.pair_uniform_to_normal",
+        "tl.permute",
+        "tl.philox",
+        "tl.rand",
+        "tl.rand4x",
+        "tl.randint",
+        "tl.randint4x",
+        "tl.randn",
+        "tl.randn4x",
+        "tl.range",
+        "tl.ravel",
+        "tl.reduce",
+        "tl.reduce_or",
+        "tl.sigmoid",
+        "tl.sin",
+        "tl.softmax",
+        "tl.sort",
+        "tl.split",
+        "tl.sqrt_rn",
+        "tl.static_print",
+        "tl.store_tensor_descriptor",
+        "tl.swizzle2d",
+        "tl.topk",
+        "tl.trans",
+        "tl.umulhi",
+        "tl.view",
+        "tl.xor_sum",
+        "tl.tensor_descriptor",
+        "tl.math.ceil",
+        "tl.math.cos",
+        "tl.math.div_rn",
+        "tl.math.erf",
+        "tl.math.fdiv",
+        "tl.math.floor",
+        "tl.math.sin",
+        "tl.math.sqrt_rn",
+        "tl.math.umulhi",
+        "tl.math.tanh",
+        "tl.math.pow",
+    ]
 ) - {"tl.range"}
 
 
@@ -87,8 +156,9 @@ def builtin(name: str, *, method: bool = False) -> Callable[[Implementation], Im
 @cache
 def signature(name: str) -> inspect.Signature:
     """How the language's function is called: the implementation's parameters without the first."""
-    full = inspect.signature(BUILTINS[name])
-    return full.replace(parameters=list(full.parameters.values())[1:], return_annotation=inspect.Signature.empty)
+    empty = inspect.Signature.empty
+    parameters = list(inspect.signature(BUILTINS[name]).parameters.values())[1:]
+    return inspect.Signature([p.replace(annotation=empty) for p in parameters])
 
 
 # Checks of arguments ------------------------------------------------------------------------------------------
@@ -96,12 +166,17 @@ def signature(name: str) -> inspect.Signature:
 
 def _constant_int(s: Semantics, value: object, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise s.builder.error(f"{what} is an integer known at compile time, got {describe(value)}")
+        hint = (
+            "make it a parameter of type tl.constexpr"
+            if isinstance(value, Tensor) and not value.is_tile
+            else None
+        )
+        raise s.builder.error(f"{what} is an integer known at compile time, got {describe(value)}", hint)
     return value
 
 
 def _shape(s: Semantics, value: object, what: str) -> tuple[int, ...]:
-    items: tuple[object, ...] = value if isinstance(value, tuple) else (value,)
+    items = value if is_tuple(value) else (value,)
     return s.check_shape(tuple(_constant_int(s, v, f"each side of {what}") for v in items))
 
 
@@ -164,8 +239,11 @@ def num_programs(s: Semantics, axis: object) -> Tensor:
 
 @builtin("tl.arange")
 def arange(s: Semantics, start: object, end: object) -> Tensor:
-    first, last = _constant_int(s, start, "the start of tl.arange"), _constant_int(s, end, "the end of tl.arange")
-    if not (-(1 << 31) <= first and last < 1 << 31):
+    first, last = (
+        _constant_int(s, start, "the start of tl.arange"),
+        _constant_int(s, end, "the end of tl.arange"),
+    )
+    if not (first >= -(1 << 31) and last < 1 << 31):
         raise s.builder.error("tl.arange counts in 32 bits; its bounds do not fit")
     length = last - first
     if length <= 0:
@@ -181,7 +259,10 @@ def arange(s: Semantics, start: object, end: object) -> Tensor:
 
 @builtin("tl.full")
 def full(s: Semantics, shape: object, value: object, dtype: object) -> Tensor:
-    wanted = _dtype(s, dtype, "the dtype of tl.full")
+    return _full(s, shape, value, _dtype(s, dtype, "the dtype of tl.full"))
+
+
+def _full(s: Semantics, shape: object, value: object, wanted: DType) -> Tensor:
     if isinstance(value, Tensor):
         if value.is_tile or value.is_pointer:
             raise s.builder.error(f"tl.full takes a scalar, got {describe(value)}")
@@ -189,15 +270,13 @@ def full(s: Semantics, shape: object, value: object, dtype: object) -> Tensor:
     else:
         if not isinstance(value, bool | int | float):
             raise s.builder.error(f"tl.full takes a number, got {describe(value)}")
-        if wanted.is_int and not isinstance(value, bool) and not wanted.minimum <= value <= wanted.maximum:
-            raise s.builder.error(f"the number {value} is out of range for {wanted}")
-        scalar = s.builder.number(value, wanted)
+        scalar = s.number_as(value, wanted)
     return s.splat(scalar, _shape(s, shape, "a tile"))
 
 
 @builtin("tl.zeros")
 def zeros(s: Semantics, shape: object, dtype: object) -> Tensor:
-    return full(s, shape, 0, dtype)  # type: ignore[return-value]
+    return _full(s, shape, 0, _dtype(s, dtype, "the dtype of tl.zeros"))
 
 
 @builtin("tl.zeros_like")
@@ -211,7 +290,7 @@ def zeros_like(s: Semantics, input: object) -> Tensor:
 
 @builtin("tl.broadcast_to", method=True)
 def broadcast_to(s: Semantics, input: object, *shape: object) -> Tensor:
-    sides = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+    sides = shape[0] if len(shape) == 1 and is_tuple(shape[0]) else shape
     return s.broadcast_to(s.tensor(input), _shape(s, sides, "a tile"))
 
 
@@ -221,7 +300,9 @@ def expand_dims(s: Semantics, input: object, axis: object) -> Tensor:
     rank = len(value.shape) + 1
     where = _constant_int(s, axis, "the axis of tl.expand_dims")
     if not -rank <= where < rank:
-        raise s.builder.error(f"the axis of tl.expand_dims is between {-rank} and {rank - 1} here, got {where}")
+        raise s.builder.error(
+            f"the axis of tl.expand_dims is between {-rank} and {rank - 1} here, got {where}"
+        )
     return s.expand_dims(value, where % rank)
 
 
@@ -289,7 +370,9 @@ def where(s: Semantics, condition: object, x: object, y: object) -> Tensor:
 
 def _propagates(s: Semantics, value: object, name: str) -> bool:
     if value not in ("none", "all"):
-        raise s.builder.error(f"propagate_nan of {name} is tl.PropagateNan.NONE or .ALL, got {describe(value)}")
+        raise s.builder.error(
+            f"propagate_nan of {name} is tl.PropagateNan.NONE or .ALL, got {describe(value)}"
+        )
     return value == "all"
 
 
@@ -313,12 +396,20 @@ def minimum(s: Semantics, x: object, y: object, propagate_nan: object = "none") 
 
 @builtin("tl.clamp")
 def clamp(s: Semantics, x: object, min: object, max: object, propagate_nan: object = "none") -> Tensor:
-    low = s.extremum(_operand(s, x, "tl.clamp"), _operand(s, min, "tl.clamp"), largest=True,
-                     propagate_nan=_propagates(s, propagate_nan, "tl.clamp"))
+    low = s.extremum(
+        _operand(s, x, "tl.clamp"),
+        _operand(s, min, "tl.clamp"),
+        largest=True,
+        propagate_nan=_propagates(s, propagate_nan, "tl.clamp"),
+    )
     if not low.scalar.is_float:
         raise s.builder.error(f"tl.clamp is for floats, got {describe(low)}")
-    return s.extremum(low, _operand(s, max, "tl.clamp"), largest=False,
-                      propagate_nan=_propagates(s, propagate_nan, "tl.clamp"))
+    return s.extremum(
+        low,
+        _operand(s, max, "tl.clamp"),
+        largest=False,
+        propagate_nan=_propagates(s, propagate_nan, "tl.clamp"),
+    )
 
 
 @builtin("tl.abs", method=True)
@@ -393,7 +484,9 @@ def _reduce(
     else:
         along = _constant_int(s, axis, f"the axis of {name}")
         if not -rank <= along < rank:
-            raise s.builder.error(f"the axis of {name} is between {-rank} and {rank - 1} for {describe(value)}, got {along}")
+            raise s.builder.error(
+                f"the axis of {name} is between {-rank} and {rank - 1} for {describe(value)}, got {along}"
+            )
         along, source = along % rank, value
     scalar = element(source.type)
     block = Block(args=[Value(scalar), Value(scalar)])
@@ -409,7 +502,9 @@ def _reduce(
 
 
 @builtin("tl.sum", method=True)
-def sum_(s: Semantics, input: object, axis: object = None, keep_dims: object = False, dtype: object = None) -> Tensor:
+def sum_(
+    s: Semantics, input: object, axis: object = None, keep_dims: object = False, dtype: object = None
+) -> Tensor:
     value = _tile(s, input, "tl.sum")
     if value.is_pointer:
         raise s.builder.error(f"tl.sum takes numbers, got {describe(value)}")
@@ -420,7 +515,9 @@ def sum_(s: Semantics, input: object, axis: object = None, keep_dims: object = F
     return _reduce(s, value, axis, keep_dims, s.add, "tl.sum")
 
 
-def _extreme(s: Semantics, input: object, axis: object, keep_dims: object, name: str, largest: bool) -> Tensor:
+def _extreme(
+    s: Semantics, input: object, axis: object, keep_dims: object, name: str, largest: bool
+) -> Tensor:
     value = _tile(s, input, name)
     if value.is_pointer:
         raise s.builder.error(f"{name} takes numbers, got {describe(value)}")
@@ -513,9 +610,12 @@ def static_assert(s: Semantics, cond: object, msg: object = "") -> None:
 
 def _range(s: Semantics, arguments: tuple[object, ...], static: bool, name: str) -> Range:
     for value in arguments:
-        if static:
-            _constant_int(s, value, f"each bound of {name}")
-        elif not isinstance(value, Tensor):
+        if static and isinstance(value, Tensor):
+            hint = "range and tl.range count at run time"
+            raise s.builder.error(
+                f"the bounds of {name} are known at compile time, got {describe(value)}", hint
+            )
+        if not isinstance(value, Tensor):
             _constant_int(s, value, f"each bound of {name}")
     match arguments:
         case (stop,):
@@ -564,11 +664,15 @@ def _python(name: str, function: Callable[..., object]) -> None:
 
     def call(s: Semantics, *arguments: object) -> object:
         if any(isinstance(a, Tensor) for a in arguments):
-            raise s.builder.error(f"{name} works on values known at compile time", f"tl.{name} may be what you need")
+            hint = f"tl.{name} may be what you need" if f"tl.{name}" in BUILTINS else None
+            raise s.builder.error(f"{name} works on values known at compile time", hint)
         try:
             return function(*arguments)
-        except (TypeError, ValueError, ArithmeticError) as wrong:
+        except (ValueError, ArithmeticError) as wrong:
             raise s.builder.error(f"{name}: {wrong}") from None
+        except TypeError:
+            what = ", ".join(map(describe, arguments)) or "nothing"
+            raise s.builder.error(f"{name} does not take {what}") from None
 
     builtin(name)(call)
 

@@ -86,7 +86,7 @@ class Printer:
         """Prints a kernel or helper under a canonical name."""
         self.line("@triton.jit")
         self.lines[node] = len(self._out) + 1
-        self.line(f"def {name}({self._parameters(node.args)}):")
+        self.line(f"def {name}({self.parameters(node.args)}):")
         self._body(without_docstring(node.body), 1)
 
     # Statements -----------------------------------------------------------------------------------------------
@@ -156,7 +156,8 @@ class Printer:
 
     # Expressions ----------------------------------------------------------------------------------------------
 
-    def _parameters(self, args: ast.arguments) -> str:
+    def parameters(self, args: ast.arguments) -> str:
+        """A function's parameters, without the parentheses."""
         parts: list[str] = []
         positional = [*args.posonlyargs, *args.args]
         defaults = [None] * (len(positional) - len(args.defaults)) + list(args.defaults)
@@ -217,7 +218,10 @@ class Printer:
                 return f"{body} if {test} else {self._expr(node.orelse, _TERNARY)}", _TERNARY
             case ast.Call():
                 parts = [self._expr(a) for a in node.args]
-                parts += [f"{k.arg}={self._expr(k.value)}" if k.arg else f"**{self._expr(k.value)}" for k in node.keywords]
+                parts += [
+                    f"{k.arg}={self._expr(k.value)}" if k.arg else f"**{self._expr(k.value)}"
+                    for k in node.keywords
+                ]
                 return f"{self._expr(node.func, _ATOM)}({', '.join(parts)})", _ATOM
             case ast.Subscript():
                 return f"{self._expr(node.value, _ATOM)}[{self._index(node.slice)}]", _ATOM
@@ -237,7 +241,11 @@ class Printer:
         if isinstance(node, ast.Constant):
             return str(node.value).replace("{", "{{").replace("}", "}}")
         if isinstance(node, ast.FormattedValue):
-            form = f":{''.join(self._piece(v) for v in node.format_spec.values)}" if isinstance(node.format_spec, ast.JoinedStr) else ""
+            form = (
+                f":{''.join(self._piece(v) for v in node.format_spec.values)}"
+                if isinstance(node.format_spec, ast.JoinedStr)
+                else ""
+            )
             conversion = f"!{chr(node.conversion)}" if node.conversion > 0 else ""
             return f"{{{self._expr(node.value)}{conversion}{form}}}"
         return f"<{type(node).__name__}>"
@@ -254,10 +262,19 @@ class Printer:
         return self._expr(node)
 
 
+def spell_parameters(args: ast.arguments) -> str:
+    """Parameters as a source declares them: what messages say of a function."""
+    return Printer(lambda _: None).parameters(args)
+
+
 def without_docstring(body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
     """The statements of a function after its docstring."""
     first = body[0] if body else None
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+    if (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    ):
         return body[1:]
     return body
 

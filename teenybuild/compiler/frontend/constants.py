@@ -5,24 +5,30 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from typing import Any
 
-BINARY: dict[type[ast.operator], tuple[str, Callable[[object, object], object]]] = {
-    ast.Add: ("+", operator.add),
-    ast.Sub: ("-", operator.sub),
-    ast.Mult: ("*", operator.mul),
-    ast.Div: ("/", operator.truediv),
-    ast.FloorDiv: ("//", operator.floordiv),
-    ast.Mod: ("%", operator.mod),
-    ast.BitAnd: ("&", operator.and_),
-    ast.BitOr: ("|", operator.or_),
-    ast.BitXor: ("^", operator.xor),
-    ast.LShift: ("<<", operator.lshift),
-    ast.RShift: (">>", operator.rshift),
-    ast.Pow: ("**", operator.pow),
-    ast.MatMult: ("@", operator.matmul),
+#: Python's operators raise TypeError for what does not go together; whoever calls reports it.
+#: (They are spelled out where the types of those in ``operator`` are only partly known.)
+_Two = Callable[[Any, Any], Any]
+_One = Callable[[Any], Any]
+
+BINARY: dict[type[ast.operator], tuple[str, _Two]] = {
+    ast.Add: ("+", lambda a, b: a + b),
+    ast.Sub: ("-", lambda a, b: a - b),
+    ast.Mult: ("*", lambda a, b: a * b),
+    ast.Div: ("/", lambda a, b: a / b),
+    ast.FloorDiv: ("//", lambda a, b: a // b),
+    ast.Mod: ("%", lambda a, b: a % b),
+    ast.BitAnd: ("&", lambda a, b: a & b),
+    ast.BitOr: ("|", lambda a, b: a | b),
+    ast.BitXor: ("^", lambda a, b: a ^ b),
+    ast.LShift: ("<<", lambda a, b: a << b),
+    ast.RShift: (">>", lambda a, b: a >> b),
+    ast.Pow: ("**", lambda a, b: a**b),
+    ast.MatMult: ("@", lambda a, b: a @ b),
 }
 
-COMPARE: dict[type[ast.cmpop], tuple[str, Callable[[object, object], object]]] = {
+COMPARE: dict[type[ast.cmpop], tuple[str, _Two]] = {
     ast.Eq: ("==", operator.eq),
     ast.NotEq: ("!=", operator.ne),
     ast.Lt: ("<", operator.lt),
@@ -31,14 +37,14 @@ COMPARE: dict[type[ast.cmpop], tuple[str, Callable[[object, object], object]]] =
     ast.GtE: (">=", operator.ge),
     ast.Is: ("is", operator.is_),
     ast.IsNot: ("is not", operator.is_not),
-    ast.In: ("in", lambda a, b: operator.contains(b, a)),  # type: ignore[arg-type]  # a TypeError is reported
-    ast.NotIn: ("not in", lambda a, b: not operator.contains(b, a)),  # type: ignore[arg-type]
+    ast.In: ("in", lambda a, b: operator.contains(b, a)),
+    ast.NotIn: ("not in", lambda a, b: not operator.contains(b, a)),
 }
 
-UNARY: dict[type[ast.unaryop], tuple[str, Callable[[object], object]]] = {
+UNARY: dict[type[ast.unaryop], tuple[str, _One]] = {
     ast.USub: ("-", operator.neg),
     ast.UAdd: ("+", operator.pos),
-    ast.Invert: ("~", operator.invert),
+    ast.Invert: ("~", lambda a: operator.invert(int(a) if isinstance(a, bool) else a)),
     ast.Not: ("not", operator.not_),
 }
 
@@ -48,6 +54,8 @@ _MOST_BITS = 4096
 
 def too_large(op: type[ast.operator], a: object, b: object) -> bool:
     """Whether ``a op b`` would be an integer past any use."""
+    if isinstance(a, str) and op is ast.Mod:
+        return True  # formatting: a width could be anything
     if not isinstance(a, int) or not isinstance(b, int):
         return isinstance(a, str | tuple) or isinstance(b, str | tuple) if op is ast.Mult else False
     if op is ast.LShift:

@@ -6,6 +6,7 @@ The same code evaluates module-level constants, where no run-time value can appe
 from __future__ import annotations
 
 import ast
+import builtins as python_builtins
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -15,7 +16,6 @@ from teenybuild.compiler.frontend.modules import Module, namespace_member
 from teenybuild.compiler.frontend.semantics import Operand, Semantics
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import (
-    POISON,
     Builtin,
     Function,
     HostObject,
@@ -26,6 +26,8 @@ from teenybuild.compiler.frontend.values import (
     Tensor,
     Undefined,
     describe,
+    is_constant,
+    is_tuple,
 )
 from teenybuild.compiler.ir.types import Pointer
 from teenybuild.diagnostics import UserError, did_you_mean
@@ -46,6 +48,12 @@ class Frame:
     locals: dict[str, object] = field(default_factory=dict[str, object])
     constexpr: set[str] = field(default_factory=set[str])
 
+
+#: Names that Python itself defines; the language has few of them.
+_PYTHON = frozenset(dir(python_builtins))
+
+#: What ``!r`` and its like do in an f-string.
+_CONVERSIONS: dict[int, Callable[[object], str]] = {-1: str, ord("s"): str, ord("r"): repr, ord("a"): ascii}
 
 _TENSOR_BINARY: dict[type[ast.operator], Callable[[Semantics, Operand, Operand], Tensor]] = {
     ast.Add: Semantics.add,
@@ -82,13 +90,47 @@ class Expressions:
 
     def evaluate(self, node: ast.expr) -> object:
         """The value of an expression. Raises :class:`UserError`, or :class:`Poisoned` after an earlier one."""
-        method = _VISITORS.get(type(node))
-        if method is None:
-            raise self.error(node, f"{_name_of(node)} is not part of the language")
-        value = method(self, node)
+        value = self._visit(node)
         if isinstance(value, Poison):
             raise Poisoned
+        if isinstance(value, HostObject):
+            raise self.error(node, f"a kernel cannot use {value.why}", value.hint)
         return value
+
+    def _visit(self, node: ast.expr) -> object:
+        match node:
+            case ast.Name():
+                return self._name(node)
+            case ast.Attribute():
+                return self._attribute(node)
+            case ast.Constant():
+                return self._constant(node)
+            case ast.Tuple() | ast.List():
+                return self._tuple(node)
+            case ast.JoinedStr():
+                return self._joined(node)
+            case ast.BinOp():
+                return self._binary(node)
+            case ast.UnaryOp():
+                return self._unary(node)
+            case ast.Compare():
+                return self._compare(node)
+            case ast.BoolOp():
+                return self._bool(node)
+            case ast.Subscript():
+                return self._subscript(node)
+            case ast.IfExp():
+                return self._conditional(node)
+            case ast.Call():
+                return self._call(node)
+            case _:
+                raise self.error(node, f"{_name_of(node)} is not part of the language")
+
+    def truth(self, node: ast.expr, value: object) -> bool:
+        """Whether a value known at compile time counts as true."""
+        if not is_constant(value):
+            raise self.error(node, f"{describe(value)} is neither true nor false")
+        return bool(value)
 
     # Names ----------------------------------------------------------------------------------------------------
 
@@ -115,6 +157,9 @@ class Expressions:
         module = self.frame.module
         if module.defines(node.id) or node.id in module.library.overrides:
             return None  # a module-level None
+        if node.id in _PYTHON:
+            hint = f"there is tl.{node.id}" if f"tl.{node.id}" in builtins.BUILTINS else None
+            raise self.error(node, f"Python's {node.id} is not part of the language", hint)
         known = [*self.frame.locals, *module.names, *builtins.PYTHON_NAMES]
         raise self.error(node, f"{node.id} is not defined", did_you_mean(node.id, known))
 
@@ -129,12 +174,16 @@ class Expressions:
             return Builtin(name)
         if name.rpartition(".")[2] == "PropagateNan":
             return Namespace("tl.PropagateNan")
-        if name in builtins.LATER:
+        if name in builtins.LATER or name.startswith("tl.extra."):
             raise self.error(node, f"{name} is not in this version yet")
         space, _, member = name.rpartition(".")
-        members = [n[len(space) + 1 :] for n in (*builtins.BUILTINS, *builtins.VALUES) if n.startswith(f"{space}.")]
+        members = [
+            n[len(space) + 1 :] for n in (*builtins.BUILTINS, *builtins.VALUES) if n.startswith(f"{space}.")
+        ]
         raise self.error(
-            node, f"{name} is not part of the language", did_you_mean(member, members, f"{space}." if space else "")
+            node,
+            f"{name} is not part of the language",
+            did_you_mean(member, members, f"{space}." if space else ""),
         )
 
     def _attribute(self, node: ast.Attribute) -> object:
@@ -153,8 +202,6 @@ class Expressions:
                 return self._dtype_attribute(node, owner)
             case Pointer() if node.attr == "element_ty":
                 return owner.pointee
-            case HostObject():
-                raise self.error(node, f"a kernel cannot use {owner.why}")
             case int() | float() if node.attr == "value":
                 return owner  # constexpr.value
             case _:
@@ -179,7 +226,9 @@ class Expressions:
                 raise self.error(node, f".{name} is not in this version yet")
             case name:
                 known = [*builtins.METHODS, "shape", "dtype", "to", "numel"]
-                raise self.error(node, f"{describe(owner)} has no attribute {name}", did_you_mean(name, known, "."))
+                raise self.error(
+                    node, f"{describe(owner)} has no attribute {name}", did_you_mean(name, known, ".")
+                )
 
     def _dtype_attribute(self, node: ast.Attribute, owner: DType) -> object:
         values: dict[str, object] = {
@@ -199,7 +248,8 @@ class Expressions:
 
     def _constant(self, node: ast.Constant) -> object:
         if isinstance(node.value, complex | bytes) or node.value is ...:
-            raise self.error(node, f"{node.value!r} is not a value of the language")
+            text = "..." if node.value is ... else repr(node.value)
+            raise self.error(node, f"{text} is not a value of the language")
         return node.value
 
     def _tuple(self, node: ast.Tuple | ast.List) -> object:
@@ -207,9 +257,9 @@ class Expressions:
         for element in node.elts:
             if isinstance(element, ast.Starred):
                 inner = self.evaluate(element.value)
-                if not isinstance(inner, tuple):
+                if not is_tuple(inner):
                     raise self.error(element, f"cannot unpack {describe(inner)}")
-                items.extend(inner)  # pyright: ignore[reportUnknownArgumentType]
+                items.extend(inner)
             else:
                 items.append(self.evaluate(element))
         return tuple(items)
@@ -219,9 +269,13 @@ class Expressions:
         for piece in node.values:
             if isinstance(piece, ast.FormattedValue):
                 value = self.evaluate(piece.value)
-                if isinstance(value, Tensor):
-                    raise self.error(piece, f"an f-string takes values known at compile time, got {describe(value)}")
-                parts.append(str(value))
+                if not is_constant(value):
+                    raise self.error(
+                        piece.value, f"an f-string takes values known at compile time, got {describe(value)}"
+                    )
+                if piece.format_spec is not None:
+                    raise self.error(piece.value, "a format in an f-string is not part of the language")
+                parts.append(_CONVERSIONS[piece.conversion](value))
             elif isinstance(piece, ast.Constant):
                 parts.append(str(piece.value))
         return "".join(parts)
@@ -238,23 +292,35 @@ class Expressions:
             build = _TENSOR_BINARY.get(op)
             if build is None:
                 hint = {"**": "use tl.exp2 or repeated multiplication", "@": "use tl.dot"}.get(symbol)
-                raise self.error(node, f"{symbol} is not an operation on tiles", hint)
+                raise self.error(node, f"{symbol} is not an operation on run-time values", hint)
             self.at(node)
-            return build(self.semantics, self._operand(node, left, symbol), self._operand(node, right, symbol))
+            return build(
+                self.semantics, self._operand(node, left, symbol), self._operand(node, right, symbol)
+            )
         if constants.too_large(op, left, right):
-            raise self.error(node, f"{symbol} of {describe(left)} and {describe(right)} is too large to compute")
-        try:
-            return compute(left, right)
-        except (TypeError, ArithmeticError, ValueError) as wrong:
-            reason = str(wrong) if isinstance(wrong, ArithmeticError | ValueError) else "the operands do not go together"
             raise self.error(
-                node, f"cannot compute {describe(left)} {symbol} {describe(right)}: {reason}"
-            ) from None
+                node, f"{symbol} of {describe(left)} and {describe(right)} is too large to compute"
+            )
+        reason = "the operands do not go together"
+        try:
+            result = compute(left, right)
+        except (ArithmeticError, ValueError) as wrong:
+            reason = str(wrong)
+        except TypeError:
+            pass
+        else:
+            if not isinstance(result, complex):
+                return result
+            reason = "the result is not a real number"
+        hint = _hint_of_none(left) or _hint_of_none(right)
+        raise self.error(node, f"cannot compute {describe(left)} {symbol} {describe(right)}: {reason}", hint)
 
     def _operand(self, node: ast.AST, value: object, symbol: str) -> Operand:
         if isinstance(value, Tensor | bool | int | float):
             return value
-        raise self.error(node, f"{symbol} takes numbers and tiles, got {describe(value)}")
+        raise self.error(
+            node, f"{symbol} takes numbers and tiles, got {describe(value)}", _hint_of_none(value)
+        )
 
     def _unary(self, node: ast.UnaryOp) -> object:
         value = self.evaluate(node.operand)
@@ -270,6 +336,8 @@ class Expressions:
                     return self.semantics.invert(self.semantics.truth(value))
                 case _:
                     return value
+        if isinstance(node.op, ast.Not):
+            return not self.truth(node.operand, value)
         try:
             return compute(value)
         except TypeError:
@@ -283,10 +351,14 @@ class Expressions:
         left, right = self.evaluate(node.left), self.evaluate(node.comparators[0])
         op = type(node.ops[0])
         symbol, compute = constants.COMPARE[op]
-        if op in (ast.Is, ast.IsNot) or not (isinstance(left, Tensor) or isinstance(right, Tensor)):
-            if isinstance(left, Tensor) or isinstance(right, Tensor):
-                # Only None is compared by identity; a run-time value never is None.
-                return op is ast.IsNot
+        if op in (ast.Is, ast.IsNot):
+            if not any(x is None or isinstance(x, bool) for x in (left, right)):
+                raise self.error(
+                    node, f"{symbol} compares with None only", f"write {'==' if op is ast.Is else '!='}"
+                )
+            return compute(left, right)
+        if not (isinstance(left, Tensor) or isinstance(right, Tensor)):
+            self._check_comparable(node, op, left, right)
             try:
                 return compute(left, right)
             except TypeError:
@@ -295,17 +367,27 @@ class Expressions:
                 ) from None
         if op in (ast.In, ast.NotIn):
             raise self.error(node, f"{symbol} works on values known at compile time")
+        if left is None or right is None:
+            raise self.error(node, f"{symbol} does not compare with None", "write is None or is not None")
         self.at(node)
         return self.semantics.compare(
             symbol, self._operand(node, left, symbol), self._operand(node, right, symbol)
         )
+
+    def _check_comparable(self, node: ast.Compare, op: type[ast.cmpop], left: object, right: object) -> None:
+        """Functions and modules are equal to themselves; nothing that holds a run-time value is compared here."""
+        whole = op in (ast.Eq, ast.NotEq) and not is_tuple(left) and not is_tuple(right)
+        for value in (left, right):
+            if not is_constant(value) and not (whole and isinstance(value, Function | Builtin | Namespace)):
+                what = "a tuple that holds run-time values" if is_tuple(value) else describe(value)
+                raise self.error(node, f"cannot compare {what}: it is not known at compile time")
 
     def _bool(self, node: ast.BoolOp) -> object:
         """``and``/``or``: Python's on constants; elementwise on run-time values, where every part is evaluated."""
         conjunction = isinstance(node.op, ast.And)
         result: object = None
         for i, part in enumerate(node.values):
-            if i and not isinstance(result, Tensor) and bool(result) != conjunction:
+            if i and not isinstance(result, Tensor) and self.truth(node.values[i - 1], result) != conjunction:
                 return result  # short-circuit, as Python does
             value = self.evaluate(part)
             if i and isinstance(result, Tensor):
@@ -320,8 +402,8 @@ class Expressions:
     def _subscript(self, node: ast.Subscript) -> object:
         owner = self.evaluate(node.value)
         index = node.slice
-        if isinstance(owner, tuple):
-            return self._tuple_item(node, owner)  # pyright: ignore[reportUnknownArgumentType]
+        if is_tuple(owner):
+            return self._tuple_item(node, owner)
         if not isinstance(owner, Tensor):
             raise self.error(node, f"cannot index {describe(owner)}")
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
@@ -337,7 +419,13 @@ class Expressions:
                 value = self.semantics.expand_dims(value, axis)
                 axis += 1
             else:
-                raise self.error(part, "a tile is indexed with : and None only", "elements are reached by loading them")
+                raise self.error(
+                    part,
+                    "a tile is indexed with : and None only"
+                    if owner.is_tile
+                    else f"cannot index {describe(owner)}",
+                    "elements are reached by loading them",
+                )
         if axis > rank + sum(1 for p in parts if not isinstance(p, ast.Slice)):
             raise self.error(node, f"too many indices for {describe(owner)}")
         return value
@@ -348,12 +436,17 @@ class Expressions:
                 None if part is None else self.evaluate(part)
                 for part in (node.slice.lower, node.slice.upper, node.slice.step)
             ]
-            if any(not isinstance(b, int | None) for b in bounds):
+            known = [b for b in bounds if isinstance(b, int | None)]
+            if len(known) != len(bounds):
                 raise self.error(node, "the bounds of a slice are integers known at compile time")
-            return owner[slice(*bounds)]
+            if bounds[2] == 0:
+                raise self.error(node, "the step of a slice is zero")
+            return owner[slice(*known)]
         index = self.evaluate(node.slice)
         if not isinstance(index, int):
-            raise self.error(node.slice, f"a tuple is indexed with an integer known at compile time, got {describe(index)}")
+            raise self.error(
+                node.slice, f"a tuple is indexed with an integer known at compile time, got {describe(index)}"
+            )
         if not -len(owner) <= index < len(owner):
             raise self.error(node, f"the index {index} is out of range for a tuple of {len(owner)}")
         return owner[index]
@@ -362,7 +455,7 @@ class Expressions:
         test = self.evaluate(node.test)
         if isinstance(test, Tensor):
             return self.dynamic_conditional(node, test)
-        return self.evaluate(node.body if test else node.orelse)
+        return self.evaluate(node.body if self.truth(node.test, test) else node.orelse)
 
     def dynamic_conditional(self, node: ast.IfExp, test: Tensor) -> object:
         """``a if test else b`` with a run-time test; overridden where control flow can be built."""
@@ -376,9 +469,9 @@ class Expressions:
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 inner = self.evaluate(argument.value)
-                if not isinstance(inner, tuple):
+                if not is_tuple(inner):
                     raise self.error(argument, f"cannot unpack {describe(inner)}")
-                positional.extend(inner)  # pyright: ignore[reportUnknownArgumentType]
+                positional.extend(inner)
             else:
                 positional.append(self.evaluate(argument))
         named: dict[str, object] = {}
@@ -396,19 +489,22 @@ class Expressions:
                 return self.call_function(node, callee, positional, named)
             case DType() if len(positional) == 1 and not named:
                 return self.semantics.cast(self.semantics.tensor(positional[0]), callee)
-            case HostObject():
-                raise self.error(node.func, f"a kernel cannot call {callee.why}")
             case _:
                 raise self.error(node.func, f"cannot call {describe(callee)}")
 
     def _call_builtin(
         self, node: ast.Call, name: str, positional: Sequence[object], named: dict[str, object]
     ) -> object:
+        signature = builtins.signature(name)
+        form = f"it is called as {name}{signature}"
+        for keyword in named:
+            if keyword not in signature.parameters:
+                hint = did_you_mean(keyword, signature.parameters) or form
+                raise self.error(node, f"{name} has no parameter {keyword}", hint)
         try:
-            bound = builtins.signature(name).bind(*positional, **named)
+            bound = signature.bind(*positional, **named)
         except TypeError as wrong:
-            form = str(builtins.signature(name))
-            raise self.error(node, f"{name}: {wrong}", f"it is called as {name}{form}") from None
+            raise self.error(node, f"{name}: {wrong}", form) from None
         return builtins.BUILTINS[name](self.semantics, *bound.args, **bound.kwargs)
 
     def call_function(
@@ -424,6 +520,12 @@ def static(module: Module, node: ast.expr) -> object:
     if isinstance(value, Tensor | Method | Range | Poison):
         raise Location(module.source, node).error(f"{describe(value)} is not known at compile time")
     return value
+
+
+def _hint_of_none(value: object) -> str | None:
+    if value is not None:
+        return None
+    return "an argument that this specialisation does not have is None: ask first whether it is"
 
 
 def _name_of(node: ast.AST) -> str:
@@ -442,22 +544,3 @@ def _name_of(node: ast.AST) -> str:
         "Starred": "a starred expression",
     }
     return words.get(type(node).__name__, type(node).__name__)
-
-
-_VISITORS: dict[type[ast.expr], Callable[[Expressions, ast.expr], object]] = {
-    ast.Name: Expressions._name,
-    ast.Attribute: Expressions._attribute,
-    ast.Constant: Expressions._constant,
-    ast.Tuple: Expressions._tuple,
-    ast.List: Expressions._tuple,
-    ast.JoinedStr: Expressions._joined,
-    ast.BinOp: Expressions._binary,
-    ast.UnaryOp: Expressions._unary,
-    ast.Compare: Expressions._compare,
-    ast.BoolOp: Expressions._bool,
-    ast.Subscript: Expressions._subscript,
-    ast.IfExp: Expressions._conditional,
-    ast.Call: Expressions._call,
-}  # type: ignore[dict-item]  # each takes the node class it is keyed by
-
-__all__ = ["POISON", "Expressions", "Frame", "Poisoned", "static"]

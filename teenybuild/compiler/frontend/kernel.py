@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from teenybuild.compiler.frontend.canonical import is_constexpr_hint, without_docstring
 from teenybuild.compiler.frontend.expressions import Frame
-from teenybuild.compiler.frontend.source import Location
-from teenybuild.compiler.frontend.statements import Endless, Reader, Returned, parameter_defaults
+from teenybuild.compiler.frontend.reach import nested_too_deeply
+from teenybuild.compiler.frontend.statements import Endless, Reader, parameter_defaults
 from teenybuild.compiler.frontend.values import Function, Tensor, ir_element
 from teenybuild.compiler.ir import core, tt, types
-from teenybuild.diagnostics import UserError
+from teenybuild.diagnostics import Diagnostic, UserError
 from teenybuild.types import Absent, Assume, Pointer, Scalar, Type, Value
 
 
@@ -35,16 +36,14 @@ def read_kernel(kernel: Function, instance: Instance) -> core.Function:
         raise UserError(reader.diagnostics)
     with reader.builder.into(body):
         try:
-            returned = reader.run(without_docstring(kernel.node.body))
+            reader.run(without_docstring(kernel.node.body))
         except Endless as endless:
-            raise endless.error from None
-        if isinstance(returned, Returned) and returned.value is not None:
-            raise Location(kernel.module.source, kernel.node).error(
-                f"the kernel {kernel.name} returns a value", "a kernel gives results by tl.store"
-            )
+            raise UserError(_in_order([*reader.diagnostics, *endless.error.diagnostics])) from None
+        except RecursionError:
+            raise nested_too_deeply(kernel) from None
         reader.builder.add(tt.Return())
     if reader.diagnostics:
-        raise UserError(_in_order(reader))
+        raise UserError(_in_order(reader.diagnostics))
     return core.Function(
         kernel.name,
         tuple(arguments.names),
@@ -54,12 +53,12 @@ def read_kernel(kernel: Function, instance: Instance) -> core.Function:
     )
 
 
-def _in_order(reader: Reader) -> list[object]:
-    def place(diagnostic: object) -> tuple[str, int, int]:
-        span = getattr(diagnostic, "span", None)
+def _in_order(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    def place(diagnostic: Diagnostic) -> tuple[str, int, int]:
+        span = diagnostic.span
         return (span.file, span.line, span.column) if span else ("", 0, 0)
 
-    return sorted(reader.diagnostics, key=place)  # type: ignore[return-value]
+    return sorted(diagnostics, key=place)
 
 
 class _Arguments:
@@ -77,24 +76,42 @@ class _Arguments:
         """Fills the frame's locals and the body's arguments, in source order."""
         reader, instance = self._reader, self._instance
         args = self._kernel.node.args
-        if args.vararg or args.kwarg:
-            raise reader.error(self._kernel.node, "a kernel cannot take *args or **kwargs")
+        for collecting, stars in ((args.vararg, "*"), (args.kwarg, "**")):
+            if collecting is not None:
+                self._wrong(
+                    collecting,
+                    f"a kernel cannot take {stars}{collecting.arg}",
+                    "name its parameters one by one",
+                )
         defaults = parameter_defaults(self._kernel.node)
         for parameter in self._kernel.parameters:
             name = parameter.arg
             constexpr = is_constexpr_hint(parameter.annotation)
             if constexpr:
                 reader.frame.constexpr.add(name)
-            if name in instance.consts:
+            if constexpr and name in instance.types:
+                self._wrong(
+                    parameter,
+                    f"{name} is a constexpr, and is given the type {instance.types[name]}",
+                    "give it a value",
+                )
+            elif name in instance.consts:
                 reader.frame.locals[name] = instance.consts[name]
             elif name in instance.types:
                 self._argument(body, name, instance.types[name])
             elif name in defaults:
                 module = self._kernel.module
-                reader.frame.locals[name] = module.library.evaluate(module, defaults[name])
+                try:
+                    reader.frame.locals[name] = module.library.evaluate(module, defaults[name])
+                except UserError as wrong:
+                    reader.diagnostics.extend(wrong.diagnostics)
             else:
-                what = "a value (it is a constexpr)" if constexpr else "a type"
-                raise reader.error(parameter, f"the parameter {name} has no default and is given no {what.removeprefix('a ')}")
+                what = "value (it is a constexpr)" if constexpr else "type"
+                self._wrong(parameter, f"the parameter {name} has no default and is given no {what}")
+
+    def _wrong(self, node: ast.AST, message: str, hint: str | None = None) -> None:
+        """One more thing that is wrong with the parameters."""
+        self._reader.diagnostics.extend(self._reader.error(node, message, hint).diagnostics)
 
     def _argument(self, body: core.Block, name: str, type_: Type) -> None:
         locals_ = self._reader.frame.locals

@@ -7,6 +7,7 @@ Functions, constants, imports of the language and of other kernel files are reso
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ LANGUAGE_MODULES = {
     "triton": "triton",
     "triton.language": "tl",
     "triton.language.math": "tl.math",
+    "triton.language.extra": "tl.extra",
+    "triton.language.extra.cuda": "tl.extra",
     "triton.language.extra.libdevice": "tl.extra.libdevice",
     "triton.language.extra.cuda.libdevice": "tl.extra.libdevice",
     "teenybuild": "triton",
@@ -95,7 +98,10 @@ class Library:
             candidates = (*self.roots, importer.parent)
         for root in candidates:
             target = root.joinpath(*parts)
-            for path in (target.with_suffix(".py") if parts else target / "__init__.py", target / "__init__.py"):
+            for path in (
+                target.with_suffix(".py") if parts else target / "__init__.py",
+                target / "__init__.py",
+            ):
                 if path.is_file():
                     return path
         return None
@@ -155,10 +161,12 @@ class Module:
                 return self._import_from(node, binding.item.name)
             case ast.Assign() | ast.AnnAssign() if binding.item is not None:
                 assert isinstance(binding.item, ast.expr)
+                if isinstance(binding.item, ast.Lambda):
+                    return HostObject(f"the lambda {name}", "write it as a function, with def")
                 try:
                     return self.library.evaluate(self, binding.item)
                 except UserError:
-                    return HostObject(f"{name}, which {self.source.display} computes when it runs")
+                    return self._computed(name, "computes when it runs")
             case ast.If() as node:
                 return self._resolve_if(name, node)
             case ast.Try() as node:
@@ -166,7 +174,14 @@ class Module:
             case ast.ClassDef():
                 return HostObject(f"the class {name}")
             case _:
-                return HostObject(f"{name}, which {self.source.display} sets when it runs")
+                return self._computed(name, "sets when it runs")
+
+    def _computed(self, name: str, how: str) -> HostObject:
+        """A name whose value only running the file would tell."""
+        return HostObject(
+            f"{name}, which {self.source.display} {how}",
+            f"if it is a constant, give {name} a value under globals",
+        )
 
     def _resolve_if(self, name: str, node: ast.If) -> object:
         """The side of an ``if`` that is taken, where its test is a constant; a host object where it is not."""
@@ -178,11 +193,11 @@ class Module:
             inner = _collect(node.body if test else node.orelse).get(name)
             if inner is not None:
                 return self._resolve(name, inner)
-        return HostObject(f"{name}, which {self.source.display} sets under a condition")
+        return self._computed(name, "sets under a condition")
 
     def _resolve_try(self, name: str, node: ast.Try) -> object:
         """``try: import`` means the import where it is found, else what the handler sets instead."""
-        found: object = HostObject(f"{name}, which {self.source.display} sets when it runs")
+        found: object = self._computed(name, "sets when it runs")
         for body in ([*node.body, *node.orelse], *(h.body for h in node.handlers)):
             inner = _collect(body).get(name)
             if inner is not None:
@@ -196,7 +211,7 @@ class Module:
         if language is not None:
             return Namespace(language)
         path = self.library.find(dotted, self.path, 0)
-        return self.library.module(path) if path is not None else HostObject(f"the module {dotted}")
+        return self.library.module(path) if path is not None else _foreign(f"the module {dotted}", dotted)
 
     def _import_from(self, node: ast.ImportFrom, member: str) -> object:
         name = node.module or ""
@@ -220,7 +235,14 @@ class Module:
                 f"no kernel file is found for {dots}{name}",
                 "relative imports are looked up beside the file",
             )
-        return HostObject(f"{member} of the module {dots}{name}")
+        return _foreign(f"{member} of the module {dots}{name}", name)
+
+
+def _foreign(what: str, module: str) -> HostObject:
+    """Something imported from no kernel file. A library of Python's own, or one of tensors, is not looked for among kernels."""
+    known = {*sys.stdlib_module_names, "numpy", "torch", "triton"}
+    hint = f"if {module} is a kernel file, name the directory it lies in under roots"
+    return HostObject(what, None if module.partition(".")[0] in known else hint)
 
 
 def namespace_member(space: str, member: str) -> object:
@@ -278,6 +300,8 @@ def find_function(module: Module, name: str) -> Function:
     node = module.source.function(name)
     if node is None:
         names = module.source.functions()
-        hint = did_you_mean(name, names) or (f"it has {', '.join(names)}" if names else "it has no functions at all")
+        hint = did_you_mean(name, names) or (
+            f"it has {', '.join(names)}" if names else "it has no functions at all"
+        )
         raise error(f"{module.source.display} has no function {name}", hint=hint)
     return Function(module, node)

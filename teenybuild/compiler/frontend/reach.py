@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from teenybuild.compiler.frontend import builtins
 from teenybuild.compiler.frontend.canonical import Printer, Rename, spell_constant
 from teenybuild.compiler.frontend.modules import Module, namespace_member
-from teenybuild.compiler.frontend.values import Builtin, Function, Namespace
+from teenybuild.compiler.frontend.source import Location
+from teenybuild.compiler.frontend.values import Builtin, Function, Namespace, is_constant, is_tuple
 from teenybuild.compiler.ir.types import Pointer
 from teenybuild.diagnostics import UserError
 from teenybuild.dtypes import DType
@@ -118,13 +119,6 @@ def resolve(module: Module, node: ast.expr, bound: frozenset[str]) -> object:
     return _NOT_GLOBAL
 
 
-def is_constant(value: object) -> bool:
-    """Whether a global is a value that decides the output by itself."""
-    if isinstance(value, tuple):
-        return all(is_constant(v) for v in value)  # pyright: ignore[reportUnknownVariableType]
-    return value is None or isinstance(value, bool | int | float | str | DType | Pointer)
-
-
 def ast_path(node: ast.expr) -> str:
     """``a.b.c`` of a chain of attributes."""
     if isinstance(node, ast.Attribute):
@@ -142,10 +136,9 @@ def local_names(node: ast.FunctionDef) -> frozenset[str]:
 
 def spell_value(value: object) -> str:
     """A module-level constant, as the canonical text assigns it."""
-    if isinstance(value, tuple):
-        items: tuple[object, ...] = value
-        inner = ", ".join(spell_value(v) for v in items)
-        return f"({inner},)" if len(items) == 1 else f"({inner})"
+    if is_tuple(value):
+        inner = ", ".join(spell_value(v) for v in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
     if isinstance(value, DType):
         return f"tl.{value.language}"
     if isinstance(value, Pointer):
@@ -154,13 +147,30 @@ def spell_value(value: object) -> str:
 
 
 def reach(kernel: Function) -> Reached:
-    """The canonical text of ``kernel`` with its helpers (innermost first) and constants."""
+    """The canonical text of ``kernel`` with its helpers and constants. Raises :class:`UserError` where code is nested past all use."""
+    try:
+        return _reach(kernel)
+    except RecursionError:
+        raise nested_too_deeply(kernel) from None
+
+
+def nested_too_deeply(kernel: Function) -> UserError:
+    """What is said of code that is nested so deeply that reading it would exhaust the stack."""
+    return Location(kernel.module.source, kernel.node).error(
+        f"{kernel.name}, or a function it calls, is nested too deeply to read",
+        "give parts of long expressions names, and join branches that follow one another",
+    )
+
+
+def _reach(kernel: Function) -> Reached:
     closure = _Closure(kernel)
 
     text = "import triton\nimport triton.language as tl\n"
     lines: dict[ast.stmt, int] = {}
     if closure.constants:
-        text += "\n" + "".join(f"{name} = {spell_value(value)}\n" for name, value in closure.constants.items())
+        text += "\n" + "".join(
+            f"{name} = {spell_value(value)}\n" for name, value in closure.constants.items()
+        )
     for function in closure.functions:
         printer = Printer(closure.renamer(function))
         printer.function(function.node, closure.names[function.node])
@@ -168,4 +178,3 @@ def reach(kernel: Function) -> Reached:
         text += "\n\n" + printer.text
         lines.update({statement: start + line for statement, line in printer.lines.items()})
     return Reached(kernel, text, lines, tuple(closure.modules))
-

@@ -100,10 +100,15 @@ class Semantics:
             return self.broadcast(self.cast(lhs, dtype), self.cast(rhs, dtype))
         if any(isinstance(x, Tensor) and x.is_pointer for x in (lhs, rhs)):
             a, b = self.tensor(lhs), self.tensor(rhs)
-            self._check_pointers(a, b, left_pointer, right_pointer, what)
+            if not self._pointers_go_together(a, b, left_pointer, right_pointer):
+                raise self.builder.error(f"cannot {what} {describe(lhs)} and {describe(rhs)}")
             return self.broadcast(a, b)
         dtype = self.computation_dtype(
-            self._dtype_of(lhs), not isinstance(lhs, Tensor), self._dtype_of(rhs), not isinstance(rhs, Tensor), division
+            self._dtype_of(lhs),
+            not isinstance(lhs, Tensor),
+            self._dtype_of(rhs),
+            not isinstance(rhs, Tensor),
+            division,
         )
         return self.broadcast(self._as(lhs, dtype), self._as(rhs, dtype))
 
@@ -112,23 +117,22 @@ class Semantics:
             return value.scalar
         dtype = number_dtype(value)
         if dtype is None:
-            raise self.builder.error(f"the integer {value} does not fit 64 bits")
+            raise self.builder.error(f"{describe(value)} does not fit 64 bits")
         return dtype
 
     def _as(self, value: Operand, dtype: DType) -> Tensor:
-        return self.cast(value, dtype) if isinstance(value, Tensor) else self._number_as(value, dtype)
+        return self.cast(value, dtype) if isinstance(value, Tensor) else self.number_as(value, dtype)
 
-    def _check_pointers(self, a: Tensor, b: Tensor, left: bool, right: bool, what: str) -> None:
+    @staticmethod
+    def _pointers_go_together(a: Tensor, b: Tensor, left: bool, right: bool) -> bool:
         if a.is_pointer and b.is_pointer:
-            allowed = left and right and a.dtype == b.dtype
-        else:
-            pointer, other = (a, b) if a.is_pointer else (b, a)
-            allowed = (left if pointer is a else right) and other.scalar.is_int
-        if not allowed:
-            raise self.builder.error(f"cannot {what} {describe(a)} and {describe(b)}")
+            return left and right and a.dtype == b.dtype
+        pointer, other = (a, b) if a.is_pointer else (b, a)
+        return (left if pointer is a else right) and other.scalar.is_int
 
-    def _number_as(self, value: Operand, dtype: DType) -> Tensor:
-        assert not isinstance(value, Tensor)
+    def number_as(self, value: Number, dtype: DType) -> Tensor:
+        """A number as a scalar of ``dtype``: rounded if that is a float, in range if that is an integer."""
+        self._dtype_of(value)
         if dtype.is_int and not isinstance(value, bool):
             if not dtype.minimum <= value <= dtype.maximum:
                 raise self.builder.error(f"the number {value} is out of range for {dtype}")
@@ -178,7 +182,9 @@ class Semantics:
         if not fits:
             raise self.builder.error(f"cannot broadcast {describe(value)} to {list(shape)}")
         self.check_shape(shape)
-        return self.builder.tensor(tt.Broadcast(value.value, Tile(shape, ir_element(value.dtype))), value.dtype)
+        return self.builder.tensor(
+            tt.Broadcast(value.value, Tile(shape, ir_element(value.dtype))), value.dtype
+        )
 
     def broadcast(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         """Both in one shape, by NumPy's rules (missing axes are put in on the left)."""
@@ -199,7 +205,9 @@ class Semantics:
                 raise self.builder.error(
                     f"the shapes {list(first.shape)} and {list(second.shape)} do not go together: "
                     f"{describe(first)}, {describe(second)}",
-                    "index with None to say which axis is which, as in x[:, None]",
+                    "index with None to say which axis is which, as in x[:, None]"
+                    if 1 in (len(first.shape), len(second.shape))
+                    else None,
                 )
             shape.append(max(x, y))
         return self.broadcast_to(a, tuple(shape)), self.broadcast_to(b, tuple(shape))
@@ -238,7 +246,9 @@ class Semantics:
         a, b = self.pair(lhs, rhs, what="multiply")
         return self._either(a, b, arith.MulF, arith.MulI)
 
-    def _either(self, a: Tensor, b: Tensor, on_float: type[arith.Binary], on_int: type[arith.Binary]) -> Tensor:
+    def _either(
+        self, a: Tensor, b: Tensor, on_float: type[arith.Binary], on_int: type[arith.Binary]
+    ) -> Tensor:
         kind = on_float if a.scalar.is_float else on_int
         return self.builder.tensor(kind(a.value, b.value), a.dtype)
 
@@ -254,7 +264,7 @@ class Semantics:
         a, b = self.pair(lhs, rhs, division=True, what="divide")
         if a.scalar.is_float:
             raise self.builder.error(
-                f"// is for integers: {describe(a)}, {describe(b)}", "use / and tl.floor for floats"
+                f"// is for integers: {describe(lhs)}, {describe(rhs)}", "use / and tl.floor for floats"
             )
         return self._signed(a, b, arith.DivSI, arith.DivUI)
 
@@ -265,14 +275,16 @@ class Semantics:
             return self.builder.tensor(arith.RemF(a.value, b.value), a.dtype)
         return self._signed(a, b, arith.RemSI, arith.RemUI)
 
-    def _signed(self, a: Tensor, b: Tensor, signed: type[arith.Binary], unsigned: type[arith.Binary]) -> Tensor:
+    def _signed(
+        self, a: Tensor, b: Tensor, signed: type[arith.Binary], unsigned: type[arith.Binary]
+    ) -> Tensor:
         kind = signed if a.scalar.is_signed else unsigned
         return self.builder.tensor(kind(a.value, b.value), a.dtype)
 
     def _integers(self, lhs: Operand, rhs: Operand, symbol: str) -> tuple[Tensor, Tensor]:
         a, b = self.pair(lhs, rhs, what=f"apply {symbol} to")
         if a.is_pointer or a.scalar.is_float:
-            raise self.builder.error(f"{symbol} is for integers: {describe(a)}, {describe(b)}")
+            raise self.builder.error(f"{symbol} is for integers: {describe(lhs)}, {describe(rhs)}")
         return a, b
 
     def bit_and(self, lhs: Operand, rhs: Operand) -> Tensor:
@@ -362,9 +374,8 @@ class Semantics:
         """A mathematical function of f32 or f64."""
         x = self.tensor(value)
         if x.is_pointer or x.scalar not in (f32, f64):
-            raise self.builder.error(
-                f"{name} takes f32 or f64, got {describe(x)}", "convert it first with .to(tl.float32)"
-            )
+            hint = None if x.is_pointer else "convert it first with .to(tl.float32)"
+            raise self.builder.error(f"{name} takes f32 or f64, got {describe(x)}", hint)
         return self.builder.tensor(kind(x.value), x.dtype)
 
     def absolute(self, value: Operand) -> Tensor:
@@ -453,7 +464,9 @@ class Semantics:
             if found.is_pointer or found.scalar != i1:
                 raise self.builder.error(f"the mask of {name} is i1, got {describe(found)}")
             if found.is_tile and not pointer.is_tile:
-                raise self.builder.error(f"the pointer of {name} is a scalar, but the mask is {describe(found)}")
+                raise self.builder.error(
+                    f"the pointer of {name} is a scalar, but the mask is {describe(found)}"
+                )
             pointer, found = self.broadcast(pointer, found)
         return pointer, found
 
@@ -469,9 +482,13 @@ class Semantics:
             pointer = self.cast(pointer, Pointer(i8))
         fill: Tensor | None = None
         if other is not None:
-            value = self._number_in(other, stored) if not isinstance(other, Tensor) else self.cast(other, stored)
+            value = (
+                self._number_in(other, stored) if not isinstance(other, Tensor) else self.cast(other, stored)
+            )
             if value.is_tile and not pointer.is_tile:
-                raise self.builder.error(f"the pointer of tl.load is a scalar, but other is {describe(value)}")
+                raise self.builder.error(
+                    f"the pointer of tl.load is a scalar, but other is {describe(value)}"
+                )
             pointer, fill = self.broadcast(pointer, value)
             if found is not None:
                 pointer, found = self.broadcast(pointer, found)
@@ -495,7 +512,9 @@ class Semantics:
         if pointee == i1:
             pointer, data = self.cast(pointer, Pointer(i8)), self.cast(data, i8)
         if data.is_tile and not pointer.is_tile:
-            raise self.builder.error(f"the pointer of tl.store is a scalar, but the value is {describe(data)}")
+            raise self.builder.error(
+                f"the pointer of tl.store is a scalar, but the value is {describe(data)}"
+            )
         if len(data.shape) > len(pointer.shape) or any(
             d not in (1, p) for d, p in zip(reversed(data.shape), reversed(pointer.shape), strict=False)
         ):
@@ -544,16 +563,20 @@ class Semantics:
         return with_element(value.type, ir_element(element))
 
     def integer(self, value: Operand) -> Tensor:
-        """A scalar integer, for bounds and counts."""
+        """A scalar integer, for the bounds of a loop."""
         x = self.tensor(value)
         if x.is_pointer or x.is_tile or not x.scalar.is_int or x.scalar.is_bool:
-            raise self.builder.error(f"expected a scalar integer, got {describe(x)}")
+            raise self.builder.error(f"each bound of a loop is an integer, got {describe(x)}")
         return x
 
-    def range_bounds(self, *values: Operand) -> list[Tensor]:
-        """Loop bounds brought to one integer dtype, at least i32."""
+    def range_bounds(self, *values: Operand) -> tuple[list[Tensor], DType]:
+        """Loop bounds in one signed dtype, at least i32, and the dtype that the loop's variable has.
+
+        Counting is signed: u32 is counted in 64 bits.
+        """
         found = [self.integer(v) for v in values]
         dtype = i32
         for x in found:
             dtype = promote_integers(dtype, x.scalar)
-        return [self.cast(x, dtype) for x in found]
+        counted = dtype if dtype.is_signed else i64
+        return [self.cast(x, counted) for x in found], dtype

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from teenybuild.diagnostics import Note, Span, UserError, error
 
 #: Far above any kernel file; keeps a hostile input from taking the machine's memory.
 _LARGEST_FILE = 8 << 20
+_LINE_END = re.compile("\r\n|\r|\n")
 
 
 class Source:
@@ -19,12 +22,19 @@ class Source:
 
     def __init__(self, display: str, data: bytes) -> None:
         self.display = display
-        self.lines = _decode(display, data).splitlines()
+        # Not str.splitlines, which also ends lines at form feeds and other characters that Python takes for white space.
+        self.lines = _LINE_END.split(_decode(display, data))
         self.tree = self._parse(data)
 
     def _parse(self, data: bytes) -> ast.Module:
+        if b"\0" in data:
+            line = data.count(b"\n", 0, data.index(b"\0")) + 1
+            raise error("not Python: a zero byte", Span(self.display, line, 1, line, 2, self.line(line)))
         try:
-            return ast.parse(data, filename=self.display)
+            with warnings.catch_warnings():
+                # Of escapes in strings, say: what Python thinks of the file is for those who run it.
+                warnings.simplefilter("ignore")
+                return ast.parse(data, filename=self.display)
         except SyntaxError as wrong:
             line, column = wrong.lineno or 1, max(wrong.offset or 1, 1)
             end = wrong.end_offset if wrong.end_lineno == wrong.lineno and wrong.end_offset else column + 1
@@ -78,7 +88,9 @@ def read_source(path: Path, display: str) -> Source:
     """Reads and parses a kernel file. Raises :class:`UserError` where it cannot be read or is not Python."""
     try:
         if path.stat().st_size > _LARGEST_FILE:
-            raise error(f"larger than {_LARGEST_FILE >> 20} MiB; a kernel file is not", Span(display, 1, 1, 1, 2))
+            raise error(
+                f"larger than {_LARGEST_FILE >> 20} MiB; a kernel file is not", Span(display, 1, 1, 1, 2)
+            )
         data = path.read_bytes()
     except OSError as wrong:
         raise error(f"cannot read the kernel file: {wrong.strerror}", Span(display, 1, 1, 1, 2)) from None

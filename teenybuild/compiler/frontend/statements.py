@@ -7,12 +7,12 @@ that is assigned in its body and has a value before it; an ``if`` yields every n
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from teenybuild.compiler.frontend.canonical import is_constexpr_hint, without_docstring
+from teenybuild.compiler.frontend.canonical import is_constexpr_hint, spell_parameters, without_docstring
 from teenybuild.compiler.frontend.expressions import Expressions, Frame, Poisoned
-from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import (
     POISON,
     Function,
@@ -21,15 +21,19 @@ from teenybuild.compiler.frontend.values import (
     Tensor,
     Undefined,
     describe,
+    is_constant,
+    is_tuple,
 )
 from teenybuild.compiler.ir import scf
 from teenybuild.compiler.ir.core import Block, Value
 from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean
 from teenybuild.dtypes import DType
 
-#: Unrolled turns and inlined calls of one kernel; past this a loop is taken to unroll for ever.
+#: Statements read for one kernel, those of unrolled turns and inlined calls each time; past this it is taken never to end.
 MOST_STEPS = 200_000
 _DEEPEST_CALL = 64
+#: Run-time branches and loops inside each other. A return in a branch nests all that follows it.
+_DEEPEST_REGION = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class Reader(Expressions):
         self._steps = 0
         self._calls: list[Function] = []
         self._loops = 0
+        self._depth = 0
 
     # Blocks of statements -------------------------------------------------------------------------------------
 
@@ -59,7 +64,7 @@ class Reader(Expressions):
             try:
                 if isinstance(node, ast.If):
                     done = self._if(node, rest)
-                    if done is not _FELL_THROUGH:
+                    if not isinstance(done, _FellThrough):
                         return done
                 elif isinstance(node, ast.Return):
                     return self._return(node)
@@ -76,10 +81,13 @@ class Reader(Expressions):
         self._steps += 1
         if self._steps > MOST_STEPS:
             self.at(node)
-            raise Endless(self.builder.error(
-                f"this kernel unrolls to more than {MOST_STEPS:,} statements",
-                "use range instead of tl.static_range, or a smaller bound",
-            ))
+            raise Endless(
+                self.builder.error(
+                    f"reading this kernel takes more than {MOST_STEPS:,} steps",
+                    "a loop that is unrolled repeats its body, and a return in a branch copies what follows: "
+                    "use range, and tl.where",
+                )
+            )
 
     def _poison(self, node: ast.stmt) -> None:
         for name in assigned([node]):
@@ -108,9 +116,13 @@ class Reader(Expressions):
             case ast.Break() | ast.Continue():
                 raise self.error(node, f"{type(node).__name__.lower()} is not part of the language")
             case ast.FunctionDef():
-                raise self.error(node, "a function inside a kernel is not part of the language", "move it to the module's level")
+                raise self.error(
+                    node,
+                    "a function inside a kernel is not part of the language",
+                    "move it to the module's level",
+                )
             case _:
-                raise self.error(node, f"{type(node).__name__.lower()} is not part of the language")
+                raise self.error(node, f"{_STATEMENTS[type(node)]} is not part of the language")
 
     # Assignments ----------------------------------------------------------------------------------------------
 
@@ -120,15 +132,21 @@ class Reader(Expressions):
                 self._check_constexpr(target, value)
                 self.frame.locals[target.id] = value
             case ast.Tuple() | ast.List():
-                if not isinstance(value, tuple):
+                for inner in target.elts:
+                    if isinstance(inner, ast.Starred):
+                        raise self.error(inner, "a starred name is not part of the language")
+                if not is_tuple(value):
                     raise self.error(target, f"cannot unpack {describe(value)} into {len(target.elts)} names")
-                items: tuple[object, ...] = value
-                if len(items) != len(target.elts):
-                    raise self.error(target, f"{len(items)} values for {len(target.elts)} names")
-                for inner, item in zip(target.elts, items, strict=True):
+                if len(value) != len(target.elts):
+                    raise self.error(target, f"{len(value)} values for {len(target.elts)} names")
+                for inner, item in zip(target.elts, value, strict=True):
                     self._assign(inner, item)
             case ast.Subscript():
-                raise self.error(target, "elements of a tile cannot be assigned", "tl.where gives a changed tile; tl.store writes to memory")
+                raise self.error(
+                    target,
+                    "elements of a tile cannot be assigned",
+                    "tl.where gives a changed tile; tl.store writes to memory",
+                )
             case _:
                 raise self.error(target, "only names can be assigned")
 
@@ -151,32 +169,52 @@ class Reader(Expressions):
         value = self.evaluate(node.value)
         if is_constexpr_hint(node.annotation):
             if isinstance(value, Tensor):
-                raise self.error(node.value, f"{node.target.id} is declared constexpr, but this is {describe(value)}")
+                raise self.error(
+                    node.value, f"{node.target.id} is declared constexpr, but this is {describe(value)}"
+                )
             self.frame.constexpr.add(node.target.id)
         self._assign(node.target, value)
 
     def _assert(self, node: ast.Assert) -> None:
         test = self.evaluate(node.test)
         if isinstance(test, Tensor):
-            raise self.error(node.test, "a run-time assert is not in this version yet", "tl.static_assert checks at compile time")
-        if not test:
-            message = f": {self.evaluate(node.msg)}" if node.msg is not None else ""
-            raise self.error(node, f"assertion failed{message}")
+            raise self.error(
+                node.test,
+                "a run-time assert is not in this version yet",
+                "tl.static_assert checks at compile time",
+            )
+        if not self.truth(node.test, test):
+            message = "" if node.msg is None else self.evaluate(node.msg)
+            if not is_constant(message):
+                raise self.error(
+                    node, f"the message of an assertion is known at compile time, got {describe(message)}"
+                )
+            raise self.error(
+                node, f"assertion failed: {message}" if node.msg is not None else "assertion failed"
+            )
 
     # Return and if --------------------------------------------------------------------------------------------
 
     def _return(self, node: ast.Return) -> Returned:
         if self._loops:
-            raise self.error(node, "return inside a run-time loop is not part of the language")
-        return Returned(None if node.value is None else self.evaluate(node.value))
+            raise self.error(node, "return inside a loop is not part of the language")
+        value = None if node.value is None else self.evaluate(node.value)
+        if value is not None and not self._calls:
+            wrong = self.error(node, "a kernel returns nothing", "it gives its results by tl.store")
+            self.diagnostics.extend(wrong.diagnostics)
+            value = None
+        return Returned(value)
 
-    def _if(self, node: ast.If, rest: Sequence[ast.stmt]) -> Returned | None | _FellThrough:
+    def _if(self, node: ast.If, rest: Sequence[ast.stmt]) -> Returned | _FellThrough | None:
         test = self.evaluate(node.test)
         if not isinstance(test, Tensor):
-            done = self.run(node.body if test else node.orelse)
+            done = self.run(node.body if self.truth(node.test, test) else node.orelse)
             return _FELL_THROUGH if done is None else done
         self.at(node.test)
         if test.is_tile or test.is_pointer:
+            for way in (node.body, node.orelse):
+                with self.builder.into(Block()):
+                    self.run(way)
             raise self.error(
                 node.test,
                 f"the condition of if is one value, got {describe(test)}",
@@ -200,11 +238,11 @@ class Reader(Expressions):
         """Builds ``scf.if``. ``whole``: the two ways include all that follows, so only what is returned comes out."""
         before = dict(self.frame.locals)
         then_block, else_block = Block(), Block()
-        with self.builder.into(then_block):
+        with self._nested(node), self.builder.into(then_block):
             then_returned = self.run(body)
             then_locals = self.frame.locals
         self.frame.locals = dict(before)
-        with self.builder.into(else_block):
+        with self._nested(node), self.builder.into(else_block):
             else_returned = self.run(orelse)
             else_locals = self.frame.locals
         self.frame.locals = before
@@ -227,11 +265,29 @@ class Reader(Expressions):
         self.frame.locals = {name: outcome(value) for name, value in before.items()}
         return None
 
+    @contextmanager
+    def _nested(self, node: ast.AST) -> Generator[None]:
+        """Inside one more run-time branch or loop."""
+        if self._depth >= _DEEPEST_REGION:
+            wrong = self.error(
+                node,
+                f"branches and loops are nested more than {_DEEPEST_REGION} deep",
+                "a return in a branch nests all that follows it: join conditions that return alike",
+            )
+            raise Endless(wrong)
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+
     def dynamic_conditional(self, node: ast.IfExp, test: Tensor) -> object:
         """``a if test else b``: both sides are built, one runs."""
         if test.is_tile or test.is_pointer:
             raise self.error(
-                node.test, f"the condition is one value, got {describe(test)}", "tl.where chooses element by element"
+                node.test,
+                f"the condition is one value, got {describe(test)}",
+                "tl.where chooses element by element",
             )
         self.at(node)
         condition = self.semantics.truth(test)
@@ -252,11 +308,17 @@ class Reader(Expressions):
             raise self.error(node, "for ... else is not part of the language")
         if not isinstance(node.target, ast.Name):
             raise self.error(node.target, "the variable of a loop is one name")
-        iterable = self.evaluate(node.iter)
-        if isinstance(iterable, tuple):
-            self._unroll(node, node.target, iterable)  # pyright: ignore[reportUnknownArgumentType]
+        try:
+            iterable = self.evaluate(node.iter)
+        except (UserError, Poisoned):
+            self._read_on(node)
+            raise
+        if is_tuple(iterable):
+            self._unroll(node, node.target, iterable)
         elif not isinstance(iterable, Range):
-            raise self.error(node.iter, f"a loop runs over range or tl.static_range, got {describe(iterable)}")
+            raise self.error(
+                node.iter, f"a loop runs over range or tl.static_range, got {describe(iterable)}"
+            )
         elif iterable.static:
             assert isinstance(iterable.start, int)
             assert isinstance(iterable.stop, int)
@@ -269,8 +331,24 @@ class Reader(Expressions):
         for value in values:
             self._step(node)
             self.frame.locals[target.id] = value
-            if self.run(node.body) is not None:
-                raise self.error(node, "return inside a loop is not part of the language")
+            with self._in_loop():
+                self.run(node.body)
+
+    @contextmanager
+    def _in_loop(self) -> Generator[None]:
+        """Inside the body of a loop, where nothing can be returned."""
+        self._loops += 1
+        try:
+            yield
+        finally:
+            self._loops -= 1
+
+    def _read_on(self, node: ast.For) -> None:
+        """Reads the body of a loop that cannot be built, for what else is wrong in it."""
+        for name in assigned([node]):
+            self.frame.locals[name] = POISON
+        with self.builder.into(Block()), self._in_loop():
+            self.run(node.body)
 
     def _loop(self, node: ast.For, target: ast.Name, bounds: Range) -> None:
         self.at(node.iter)
@@ -279,9 +357,11 @@ class Reader(Expressions):
         if descending:
             assert isinstance(step, int)
             first, last, step = last, first, -step
-        lower, upper, stride = self.semantics.range_bounds(first, last, step)  # type: ignore[arg-type]  # checked there
+        (lower, upper, stride), dtype = self.semantics.range_bounds(first, last, step)  # type: ignore[arg-type]  # checked there
         index = Tensor(Value(lower.value.type), lower.dtype)
-        carried = {name: self.frame.locals[name] for name in assigned(node.body) if self._carries(name, target.id)}
+        carried = {
+            name: self.frame.locals[name] for name in assigned(node.body) if self._carries(name, target.id)
+        }
         initial: dict[str, object] = {name: self._runtime(node, name, v) for name, v in carried.items()}
         flat = [leaf for value in initial.values() for leaf in leaves(value)]
         body = Block(args=[index.value, *(Value(t.value.type) for t in flat)])
@@ -290,18 +370,15 @@ class Reader(Expressions):
         self.frame.locals = dict(outer)
         for name, value in initial.items():
             self.frame.locals[name] = rebuild(value, arguments)
-        with self.builder.into(body):
+        with self._nested(node), self.builder.into(body):
             variable = index
             if descending:
                 # range(hi, lo, -s) counts hi, hi - s, …: hi - (i - lo) for i from lo up, as Triton does it.
                 variable = self.semantics.add(self.semantics.sub(upper, index), lower)
-            self.frame.locals[target.id] = variable
-            self._loops += 1
+            self.frame.locals[target.id] = self.semantics.cast(variable, dtype)
             found = len(self.diagnostics)
-            try:
+            with self._in_loop():
                 self.run(node.body)
-            finally:
-                self._loops -= 1
             self.at(node)
             failed = len(self.diagnostics) > found or any(
                 isinstance(self.frame.locals.get(name), Poison) for name in initial
@@ -314,13 +391,17 @@ class Reader(Expressions):
             for name in assigned([node]):
                 outer[name] = POISON
             return
-        loop = self.builder.add(scf.For(lower.value, upper.value, stride.value, tuple(t.value for t in flat), body))
+        loop = self.builder.add(
+            scf.For(lower.value, upper.value, stride.value, tuple(t.value for t in flat), body)
+        )
         results = iter(loop.results)
         for name, value in initial.items():
             outer[name] = rebuild(value, results)
         for name in inner:
             if name not in outer:
-                outer[name] = Undefined("it is assigned in a loop, which may not run; give it a value before the loop")
+                outer[name] = Undefined(
+                    "it is assigned in a loop, which may not run; give it a value before the loop"
+                )
         outer[target.id] = Undefined("the variable of a loop ends with the loop")
 
     def _carries(self, name: str, index: str) -> bool:
@@ -334,12 +415,17 @@ class Reader(Expressions):
         """A value as a loop can carry it; things that only exist at compile time may not change in a loop."""
         if isinstance(value, bool | int | float):
             if name in self.frame.constexpr:
-                raise self.error(node, f"the constexpr {name} cannot change in a run-time loop", "use tl.static_range")
+                raise self.error(
+                    node, f"the constexpr {name} cannot change in a run-time loop", "use tl.static_range"
+                )
             return self.semantics.tensor(value)
-        if isinstance(value, tuple):
-            return tuple(self._runtime(node, name, v) for v in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        if is_tuple(value):
+            return tuple(self._runtime(node, name, v) for v in value)
         if not isinstance(value, Tensor):
-            raise self.error(node, f"{name} is {describe(value)} before the loop and is assigned in it; a loop carries numbers and tiles only")
+            raise self.error(
+                node,
+                f"{name} is {describe(value)} before the loop and is assigned in it; a loop carries numbers and tiles only",
+            )
         return value
 
     def _yielded(self, node: ast.AST, initial: dict[str, object]) -> list[Tensor]:
@@ -353,13 +439,15 @@ class Reader(Expressions):
                 after = self._as_dtype(after, before)
             first, last = leaves(before), leaves(self._runtime(node, name, after))
             if len(first) != len(last):
-                raise self.error(node, f"{name} is {describe(before)} before the loop but {describe(after)} after its body")
+                raise self.error(
+                    node, f"{name} is {describe(before)} before the loop but {describe(after)} after its body"
+                )
             for was, now in zip(first, last, strict=True):
                 if was.value.type != now.value.type or was.dtype != now.dtype:
                     raise self.error(
                         node,
                         f"the loop changes the type of {name}: {describe(was)} before it, {describe(now)} after its body",
-                        f"give {name} its final type before the loop, or convert it with .to(...) in the loop",
+                        f"give {name} its final {'shape' if was.shape != now.shape else 'dtype'} before the loop",
                     )
                 flat.append(now)
         return flat
@@ -367,10 +455,10 @@ class Reader(Expressions):
     def _as_dtype(self, value: bool | int | float, like: Tensor) -> object:
         """A constant assigned to a carried scalar takes its dtype where it holds the value."""
         dtype = like.dtype
-        if isinstance(dtype, DType) and dtype.is_float == isinstance(value, float):
-            if dtype.is_float or dtype.is_bool == isinstance(value, bool):
-                return self.builder.number(value, dtype)
-        return value
+        if not isinstance(dtype, DType) or dtype.is_float != isinstance(value, float):
+            return value
+        fits = dtype.is_float or dtype.is_bool == isinstance(value, bool)
+        return self.builder.number(value, dtype) if fits else value
 
     # Calls ----------------------------------------------------------------------------------------------------
 
@@ -411,18 +499,24 @@ class Reader(Expressions):
         """Gives the parameters of an inlined function their values."""
         args = function.node.args
         if args.vararg or args.kwarg:
-            raise self.error(node, f"{function.name} takes *args or **kwargs, which is not part of the language")
+            raise self.error(
+                node, f"{function.name} takes *args or **kwargs, which is not part of the language"
+            )
         parameters = function.parameters
         names = [p.arg for p in parameters]
-        form = f"it is {function.name}({', '.join(names)})"
+        form = f"it is {function.name}({spell_parameters(args)})"
         given: dict[str, object] = {}
         by_position = len(args.posonlyargs) + len(args.args)
         if len(positional) > by_position:
-            raise self.error(node, f"{function.name} takes {by_position} arguments, got {len(positional)}", form)
+            raise self.error(
+                node, f"{function.name} takes {by_position} arguments, got {len(positional)}", form
+            )
         given.update(zip(names, positional, strict=False))
         for name, value in named.items():
             if name not in names:
-                raise self.error(node, f"{function.name} has no parameter {name}", did_you_mean(name, names) or form)
+                raise self.error(
+                    node, f"{function.name} has no parameter {name}", did_you_mean(name, names) or form
+                )
             if name in given:
                 raise self.error(node, f"{function.name} gets {name} twice", form)
             given[name] = value
@@ -444,11 +538,30 @@ class Reader(Expressions):
 
 
 class Endless(Exception):
-    """Unrolling is given up; carries the one error to report."""
+    """Reading the kernel is given up; carries the last error to report."""
 
     def __init__(self, error: UserError) -> None:
         super().__init__(error)
         self.error = error
+
+
+#: Statements that the language does not have, in words.
+_STATEMENTS: dict[type[ast.stmt], str] = {
+    ast.AsyncFor: "async for",
+    ast.AsyncFunctionDef: "an async function",
+    ast.AsyncWith: "async with",
+    ast.ClassDef: "a class inside a kernel",
+    ast.Delete: "del",
+    ast.Global: "global",
+    ast.Import: "an import inside a kernel",
+    ast.ImportFrom: "an import inside a kernel",
+    ast.Match: "match",
+    ast.Nonlocal: "nonlocal",
+    ast.Raise: "raise",
+    ast.Try: "try",
+    ast.TryStar: "try",
+    ast.With: "with",
+}
 
 
 class _FellThrough:
@@ -485,11 +598,8 @@ class _Merge:
             return POISON
         if isinstance(a, Undefined) or isinstance(b, Undefined):
             return a if isinstance(a, Undefined) else b
-        if isinstance(a, tuple) and isinstance(b, tuple):
-            first: tuple[object, ...] = a
-            second: tuple[object, ...] = b
-            if len(first) == len(second):
-                return tuple(self.add(name, x, y) for x, y in zip(first, second, strict=True))
+        if is_tuple(a) and is_tuple(b) and len(a) == len(b):
+            return tuple(self.add(name, x, y) for x, y in zip(a, b, strict=True))
         x, y = self._runtime(a, b, self._then), self._runtime(b, a, self._else)
         if x is None or y is None:
             raise self._reader.error(
@@ -501,7 +611,7 @@ class _Merge:
             raise self._reader.error(
                 self._node,
                 f"{name} has two types after this if: {describe(x)} on one way, {describe(y)} on the other",
-                "convert one of them with .to(...)",
+                "convert one of them with .to(...)" if x.shape == y.shape else None,
             )
         self._pairs.append((x, y))
         return _Slot(len(self._pairs) - 1, x)
@@ -537,8 +647,8 @@ class _Outcome:
     def __call__(self, value: object) -> object:
         if isinstance(value, _Slot):
             return Tensor(self.results[value.position], value.like.dtype)
-        if isinstance(value, tuple):
-            return tuple(self(v) for v in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        if is_tuple(value):
+            return tuple(self(v) for v in value)
         return value
 
 
@@ -562,17 +672,17 @@ def returns(node: ast.AST) -> bool:
 
 def leaves(value: object) -> list[Tensor]:
     """The run-time values of a value or (nested) tuple, in order."""
-    if isinstance(value, tuple):
-        return [leaf for item in value for leaf in leaves(item)]  # pyright: ignore[reportUnknownVariableType]
+    if is_tuple(value):
+        return [leaf for item in value for leaf in leaves(item)]
     return [value] if isinstance(value, Tensor) else []
 
 
-def rebuild(like: object, values: object) -> object:
+def rebuild(like: object, values: Iterator[Value]) -> object:
     """``like`` with its run-time values replaced by the next ones of an iterator."""
-    if isinstance(like, tuple):
-        return tuple(rebuild(item, values) for item in like)  # pyright: ignore[reportUnknownVariableType]
+    if is_tuple(like):
+        return tuple(rebuild(item, values) for item in like)
     if isinstance(like, Tensor):
-        return Tensor(next(values), like.dtype)  # type: ignore[call-overload]
+        return Tensor(next(values), like.dtype)
     return like
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from teenybuild.compiler.ir import core
 from teenybuild.compiler.ir.types import Element, Pointer, Type, shape_of
@@ -109,6 +109,7 @@ class HostObject:
     """
 
     why: str
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,11 @@ POISON = Poison()
 BuiltinFunction = Callable[..., object]
 
 
+def is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
+    """Whether a value is a tuple of values."""
+    return isinstance(value, tuple)
+
+
 def ir_element(dtype: Element) -> Element:
     """The tile-IR element for a dtype of the language: without its sign."""
     return Pointer(signless(dtype.pointee)) if isinstance(dtype, Pointer) else signless(dtype)
@@ -135,6 +141,17 @@ def ir_element(dtype: Element) -> Element:
 def spell_element(dtype: Element) -> str:
     """As the manifest and messages spell it: ``f32``, ``*f32``."""
     return f"*{dtype.pointee}" if isinstance(dtype, Pointer) else dtype.name
+
+
+#: Characters of a constant that a message shows, and bits of one that it shows as a number.
+_LONGEST_CONSTANT, _MOST_BITS = 60, 128
+
+
+def is_constant(value: object) -> bool:
+    """Whether a value is known at compile time through and through: it can be tested, compared and printed."""
+    if is_tuple(value):
+        return all(is_constant(item) for item in value)
+    return value is None or isinstance(value, bool | int | float | str | DType | Pointer)
 
 
 def describe(value: object) -> str:
@@ -147,6 +164,8 @@ def describe(value: object) -> str:
             return f"a pointer {element}" if value.is_pointer else f"a scalar {element}"
         case DType():
             return f"the dtype {value}"
+        case Pointer():
+            return f"the pointer type {spell_element(value)}"
         case Function():
             return f"the function {value.name}"
         case Builtin():
@@ -162,8 +181,11 @@ def describe(value: object) -> str:
         case None:
             return "None"
         case bool() | int() | float() | str():
-            return f"the constant {value!r}"
-        case tuple():
-            return f"a tuple of {len(value)}"  # pyright: ignore[reportUnknownArgumentType]
+            if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+                return f"an integer of {value.bit_length()} bits"
+            text = repr(value)
+            return f"the constant {text if len(text) <= _LONGEST_CONSTANT else f'{text[:40]}…{text[-10:]}'}"
+        case _ if is_tuple(value):
+            return f"a tuple of {len(value)}"
         case _:
             return f"a {type(value).__name__}"

@@ -1,0 +1,13 @@
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, n):
+    offs = tl.arange(0, 16)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    mode = 'a'
+    if n > 3:
+        mode = 'b'
+    if mode == 'a':
+        tl.store(x_ptr + offs, x)

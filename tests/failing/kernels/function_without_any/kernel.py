@@ -1,0 +1,2 @@
+import triton
+X = 3

@@ -1,0 +1,12 @@
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, n):
+    offs = tl.arange(0, 16)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    acc = tl.sum(x)
+    for k in range(n):
+        acc += x
+    tl.store(x_ptr + offs, acc)

@@ -1,0 +1,13 @@
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, n):
+    offs = tl.arange(0, 16)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    mode = 'first'
+    for k in range(n):
+        if mode == 'first':
+            x += 1
+        mode = 'later'

@@ -1,0 +1,12 @@
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, n):
+    offs = tl.arange(0, 16)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    w = float(tl.float32)
+    v = len(3)
+    u = int('three')
+    t = min(1, 2, 3)
