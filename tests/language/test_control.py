@@ -475,3 +475,51 @@ def kernel(o, n):
     tl.store(o, t)
 """
     assert results_of(source, np.zeros(1, np.int32), n=7) == [2 + 4 + 6 + 700]
+
+
+FOUND_UNCHANGED_LATE = """
+@triton.jit
+def kernel(x, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    p = x + i
+    v = tl.load(p)
+    w = v
+    total = v * 0
+    for k in range(n):
+        total += tl.load(p) + v
+        if k > 1:
+            p += 0
+        for j in range(k):
+            if j > 100:
+                w = w + 0
+            total += w
+        v = w
+    tl.store(o + i, total)
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_what_turns_out_unchanged_after_its_body_was_read(n: int) -> None:
+    """Adding 0 in a branch folds away, so that the loop carries a value for nothing: seen only once its body is simple."""
+    x = np.arange(16, dtype=np.float32)
+    found = run(FOUND_UNCHANGED_LATE, {"x": x, "o": np.zeros_like(x), "n": n}, {"BLOCK": 16})["o"]
+    assert_same_bits(found, x * (2 * n + sum(range(n))), "unchanged")
+
+
+def test_a_loop_counts_past_two_to_the_31() -> None:
+    """An unsigned bound is not a negative number."""
+    source = """
+@triton.jit
+def kernel(o, first, last):
+    n = 0
+    for i in range(first, last):
+        tl.store(o + n, i)
+        tl.static_assert(i.dtype == tl.uint32)
+        n += 1
+    for i in range(last, first, -2):
+        tl.store(o + n, i)
+        n += 1
+"""
+    first, last = (1 << 31) - 1, (1 << 31) + 2
+    arguments = {"o": np.zeros(5, np.int64), "first": Typed(first, "u32"), "last": Typed(last, "u32")}
+    assert run(source, arguments)["o"].tolist() == [*range(first, last), *range(last, first, -2)]

@@ -96,7 +96,10 @@ def change(draw: st.DrawFn, node: Node) -> Node:
 @st.composite
 def programs(draw: st.DrawFn) -> list[Node]:
     """Values computed one from another, the last few of which are stored."""
-    made = [LEAVES[name] for name in draw(st.lists(st.sampled_from(sorted(LEAVES)), min_size=2, max_size=4, unique=True))]
+    made = [
+        LEAVES[name]
+        for name in draw(st.lists(st.sampled_from(sorted(LEAVES)), min_size=2, max_size=4, unique=True))
+    ]
     for _ in range(draw(st.integers(1, 14))):
         first = draw(st.sampled_from(made))
         if draw(st.booleans()):

@@ -34,7 +34,9 @@ class _Forward:
         self._replaced: dict[Value, Value] = {}
 
     def _now(self, value: Value) -> Value:
-        return self._replaced.get(value, value)
+        while value in self._replaced:
+            value = self._replaced[value]
+        return value
 
     def block(self, block: Block, outer: dict[_Key, Op]) -> None:
         """``outer`` holds the pure operations that are in scope, by what makes them equal."""
@@ -54,7 +56,7 @@ class _Forward:
                 self._replaced[op.results[0]] = folded.results[0]
                 op = folded
             if is_pure(op) and not op.blocks:
-                key = (type(op), *map(id, op.operands), *map(_exact, op.attributes()))
+                key = (type(op), *op.operands, *map(_exact, op.attributes()))
                 same = known.get(key)
                 if same is not None:
                     self._replaced[original.results[0]] = same.results[0]
@@ -76,7 +78,9 @@ class _Forward:
         for inner in op.blocks:
             self.block(inner, known)
         if isinstance(op, For):
-            self._drop_unchanged(op)
+            while self._drop_unchanged(op):
+                # The body was written with what is dropped only now.
+                self.block(op.body, known)
         elif isinstance(op, If):
             self._drop_equal(op)
         return False
@@ -88,14 +92,14 @@ class _Forward:
         for result, value in zip(op.results, last.operands, strict=True):
             self._replaced[result] = value
 
-    def _drop_unchanged(self, op: For) -> None:
-        """A value that a loop carries but never changes is the value before the loop."""
+    def _drop_unchanged(self, op: For) -> bool:
+        """A value that a loop carries but never changes is the value before the loop. Whether there was one."""
         last = op.body.terminator
         assert isinstance(last, Yield)
         args = op.body.args[1:]
         keep = [self._now(v) is not a for v, a in zip(last.values, args, strict=True)]
         if all(keep):
-            return
+            return False
         for i, kept in enumerate(keep):
             if not kept:
                 self._replaced[args[i]] = op.initial[i]
@@ -104,6 +108,7 @@ class _Forward:
         op.body.args = [op.body.args[0], *(a for a, k in zip(args, keep, strict=True) if k)]
         last.values = tuple(v for v, k in zip(last.values, keep, strict=True) if k)
         op.__dict__["results"] = tuple(r for r, k in zip(op.results, keep, strict=True) if k)
+        return True
 
     def _drop_equal(self, op: If) -> None:
         """A result that both branches give alike needs no branch."""
