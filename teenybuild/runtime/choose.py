@@ -37,17 +37,15 @@ class Chooser:
         Its extra variant, where all that assumes is so. Raises :class:`ArgumentTypeError` where an argument fits no specialisation,
         and :class:`ChoiceError` where a const or option has no such value, or not together with the rest.
         """
+        key: Any = target, tuple([view[0] for view in views])
         try:
-            # Types go in with the values: 1, 1.0 and True are one key, and three constants.
-            key: Any = (
-                target,
-                tuple([view[0] for view in views]),
-                tuple([(k, v, v.__class__) for k, v in given.items()]),
-            )
+            if given:
+                # Types go in with the values: 1, 1.0 and True are one key, and three constants.
+                key = key, tuple([(name, value, value.__class__) for name, value in given.items()])
             fitting = self._known.get(key)
         except TypeError:
             # What cannot be hashed is none of the constants; _find says so.
-            key = fitting = None
+            fitting = None
         if fitting is None:
             fitting = self._known[key] = self._find(target, values, views, given)
         choice = fitting[0]

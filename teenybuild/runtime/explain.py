@@ -64,9 +64,10 @@ def argument_problems(
     ``device`` is where the launch runs. ``dense``: the kernel takes no strides, so arrays must be contiguous.
     """
     problems: list[Problem] = []
+    first = next((each.name for each, view in zip(arguments, views, strict=True) if view[0][:1] == "*"), "")
     for argument, value, view in zip(arguments, values, views, strict=True):
         wrong = kind_problem(argument, value, view) or (
-            _array_problem(argument, view, device, dense)
+            _array_problem(argument, view, device, dense, first)
             if argument.type.startswith("*")
             else None
             if argument.type == "none"
@@ -98,7 +99,9 @@ def expected(types: Sequence[str]) -> str:
     words: list[str] = []
     if pointers:
         words.append(f"an array of {_either(pointers)}")
-    words += [f"{_NUMBER[DTYPES[each].kind]} ({each})" for each in scalars]
+    kinds = dict.fromkeys(_NUMBER[DTYPES[each].kind] for each in scalars)
+    for kind in kinds:
+        words.append(f"{kind} ({_either([each for each in scalars if _NUMBER[DTYPES[each].kind] == kind])})")
     if "none" in types:
         words.append("None")
     return _either(words)
@@ -114,11 +117,11 @@ def came(value: Any, view: View) -> str:
         return f"an array of {what[1:]} ({_class(value)})"
     if what == "none":
         return "None"
-    if what == "bool":
-        return f"{shown(value)}, a bool"
-    if what in ("int", "float"):
-        return f"the {what} {shown(value)}"
-    return f"{shown(value)}, a {_class(value)}"
+    if what in ("bool", "int", "float"):
+        # Not as NumPy would print it: that changes between versions.
+        return f"the {what} {shown(view[1])}{f' ({_class(value)})' if _class(value) != what else ''}"
+    text, kind = shown(value), f"a {_class(value)}"
+    return text if text == kind else f"{text}, {kind}"
 
 
 def place(device: int) -> str:
@@ -128,11 +131,13 @@ def place(device: int) -> str:
     return f"CUDA device {device}" if device != ELSEWHERE else "neither the host nor a CUDA device"
 
 
-def _array_problem(argument: Argument, view: View, device: int, dense: bool) -> Problem | None:
+def _array_problem(argument: Argument, view: View, device: int, dense: bool, first: str) -> Problem | None:
     _, address, where, contiguous, writable, count, _ = view
     name = argument.name
     if where != device:
-        return Problem(name, f"expected an array on {place(device)}, got one on {place(where)}")
+        return Problem(
+            name, f"expected an array on {place(device)}, where {first} is, got one on {place(where)}"
+        )
     if dense and not contiguous:
         message = (
             "expected a contiguous array, got one with gaps or in another order; the kernel takes no strides"
@@ -179,8 +184,9 @@ def range_problem(dtype: DType, value: Any) -> str | None:
             return None
         return f"expected {dtype.lowest} to {dtype.highest} ({dtype.name}), got {shown(value)}"
     try:
-        bf16_bits(value) if dtype.name == "bf16" else struct.pack(dtype.format, value)
-    except OverflowError:
+        bf16_bits(value) if dtype.name == "bf16" else struct.pack(f"={dtype.format}", value)
+    # A whole number too large for any float is no float at all to struct.
+    except (OverflowError, struct.error):
         return f"expected a number that {dtype.name} can hold, got {shown(value)}"
     return None
 

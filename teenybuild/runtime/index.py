@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -70,6 +69,8 @@ def read_index(path: Path) -> Index:
 
     Raises :class:`PackageError` where it cannot be read or is of another ABI version.
     """
+    import json  # with the first index, not with the package
+
     try:
         plain: dict[str, Any] = json.loads(path.read_bytes())
     except (OSError, ValueError) as wrong:

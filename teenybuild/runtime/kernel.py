@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from .choose import Chooser
 from .explain import read_views
-from .grids import Grids
+from .grids import Grids, RowGrid
 from .index import Index, Row, read_index
-from .loaded import Loaded
+from .launcher import Launcher
 from .locks import LOADING
 from .places import Places
 from .signature import Signature
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Opened:
-    """What is made from a kernel's index, at the first use."""
+    """What is made from a kernel's index, at the first use. Launchers are made as they are chosen."""
 
     def __init__(self, index: Index, grid: Callable[..., tuple[int, ...]] | None) -> None:
         self.index = index
@@ -33,14 +33,21 @@ class _Opened:
         self.chooser = Chooser(index.kernel, index.rows)
         targets = [target for target in index.targets if any(target in row.artifacts for row in index.rows)]
         self.places = Places(index.kernel, index.parameters, targets)
-        grids = Grids(index.kernel, index.parameters, grid, index.grid_names, index.grid)
-        dense = not takes_strides(index)
-        self.specialisations: dict[str, Specialisation[Any]] = {
-            row.id: Specialisation(
-                index.kernel, index.parameters, row, Loaded(row.id, row.layout, index.host_isa), grids, dense
-            )
-            for row in index.rows
-        }
+        self._grids = Grids(index.kernel, index.parameters, grid, index.grid_names, index.grid)
+        self._dense = not takes_strides(index)
+        self._specialisations: dict[str, Specialisation[Any]] = {}
+
+    def specialisation(self, row: Row) -> Specialisation[Any]:
+        """The one of a row, always the same object."""
+        found = self._specialisations.get(row.id)
+        if found is None:
+            index = self.index
+            grid = RowGrid(self._grids, row.consts)
+            launcher = Launcher(index.parameters, row, index.host_isa, grid, self._dense)
+            found = Specialisation[Any](index.kernel, index.parameters, launcher)
+            # Another thread may have been here meanwhile: its object is the one.
+            found = self._specialisations.setdefault(row.id, found)
+        return found
 
 
 def takes_strides(index: Index) -> bool:
@@ -77,7 +84,8 @@ class Kernel:
         views = read_views(self.__name__, state.index.parameters, values)
         place = state.places.find(views, launch.get("target"))
         row = state.chooser.for_call(place.target, values, views, given)
-        state.specialisations[row.id].run(place, values, views, launch.get("grid"), launch.get("stream"))
+        launcher = state.specialisation(row).launcher
+        launcher.launch(place, values, views, launch.get("grid"), launch.get("stream"))
 
     def pick(self, /, *args: Any, **named: Any) -> Specialisation[Any]:
         """The specialisation that a call with these arguments runs. Raises a :class:`LaunchError` where none does."""
@@ -85,7 +93,7 @@ class Kernel:
         values, given, launch = state.pick.bind(args, named)
         views = read_views(self.__name__, state.index.parameters, values)
         place = state.places.find(views, launch.get("target"))
-        return state.specialisations[state.chooser.for_call(place.target, values, views, given).id]
+        return state.specialisation(state.chooser.for_call(place.target, values, views, given))
 
     def spec(self, /, **named: Any) -> Specialisation[Any]:
         """The first declared specialisation with these dtype variables, consts and options; with ``auto=True``, its extra variant.
@@ -94,13 +102,13 @@ class Kernel:
         """
         state = self._state or self._open()
         _, given, said = state.spec.bind((), named)
-        return state.specialisations[state.chooser.by_name(given, bool(said.get("auto"))).id]
+        return state.specialisation(state.chooser.by_name(given, bool(said.get("auto"))))
 
     @property
     def specialisations(self) -> tuple[Specialisation[Any], ...]:
         """Every specialisation, in declared order."""
         state = self._state or self._open()
-        return tuple(state.specialisations.values())
+        return tuple(state.specialisation(row) for row in state.index.rows)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -133,14 +141,13 @@ class Kernel:
         """Loads every specialisation ahead of its first launch; see :meth:`Specialisation.load`."""
         state = self._state or self._open()
         place = state.places.on(device, target)
-        for each in state.specialisations.values():
+        for each in self.specialisations:
             if place.target in each.targets:
                 each.load(device, target=place.target)
 
     def unload(self) -> None:
         """Takes every specialisation out of memory; see :meth:`Specialisation.unload`."""
-        state = self._state or self._open()
-        for each in state.specialisations.values():
+        for each in self.specialisations:
             each.unload()
 
     def __repr__(self) -> str:

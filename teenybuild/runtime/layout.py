@@ -101,10 +101,13 @@ class Layout:
 
     def holds(self, views: Sequence[View]) -> bool:
         """Whether everything that is assumed of the arguments is so."""
-        return all(not views[index][1] & mask for index, _, mask, _ in self.pointers) and all(
-            (not mask or not views[index][1] & mask) and (eq is None or views[index][1] == eq)
-            for index, _, mask, eq in self.scalars
-        )
+        for index, _, mask, _ in self.pointers:
+            if views[index][1] & mask:
+                return False
+        for index, _, mask, eq in self.scalars:
+            if (mask and views[index][1] & mask) or (eq is not None and views[index][1] != eq):
+                return False
+        return True
 
 
 def _argument(place: int, name: str, said: dict[str, Any] | None) -> Argument:

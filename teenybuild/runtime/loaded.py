@@ -22,13 +22,15 @@ class Loaded:
     ``unload`` may be undone with ``load_…`` only: a launch after it is a mistake that is told.
     """
 
-    __slots__ = ("_gpu", "_host", "_isa", "_layout", "_name", "_unloaded")
+    __slots__ = ("_current", "_gpu", "_host", "_isa", "_layout", "_name", "_unloaded")
 
     def __init__(self, name: str, layout: Layout, isa: str) -> None:
         self._name, self._layout, self._isa = name, layout, isa
         self._host: dict[str, HostProgram] = {}
         self._gpu: dict[tuple[str, int], GpuProgram] = {}
         self._unloaded = False
+        #: cuCtxGetCurrent, once something is on a GPU.
+        self._current: Any = None
 
     def run_on_host(self, artifact: Artifact, values: Sequence[Any], grid: Extents) -> None:
         """Runs every program of the grid; returns when all are done. Raises :class:`LaunchError`, and what packing raises."""
@@ -42,14 +44,13 @@ class Loaded:
         self, artifact: Artifact, ordinal: int, values: Sequence[Any], grid: Extents, stream: int
     ) -> None:
         """Queues one launch on a device. Raises :class:`LaunchError`, and what packing raises."""
-        from .driver import driver
-
-        status, context = driver().cuCtxGetCurrent()
-        program = None if status else self._gpu.get((artifact.target, int(context)))
         # The usual case: a context of the device is current, and has the artifact.
-        if program is not None and program.ordinal == ordinal:
-            program.run(values, grid, stream)
-            return
+        if self._gpu:
+            status, context = self._current()
+            program = None if status else self._gpu.get((artifact.target, int(context)))
+            if program is not None and program.ordinal == ordinal:
+                program.run(values, grid, stream)
+                return
         from .contexts import on_device
 
         self._refuse_unloaded()
@@ -107,6 +108,7 @@ class Loaded:
             if program is None:
                 if stream is not None:
                     self._refuse_captured(cuda, stream, ordinal)
+                self._current = cuda.cuCtxGetCurrent
                 with during_captures(self._name):
                     program = self._gpu[key] = GpuProgram(artifact, self._layout, ordinal, self._name)
             return program

@@ -35,7 +35,11 @@ def nothing_fits(
 
 
 def nothing_named(kernel: str, rows: Sequence[Row], given: Mapping[str, Any]) -> LaunchError:
-    """The error where none of ``rows`` has the dtype variables, consts and options ``given``."""
+    """The error where none of ``rows`` has the dtype variables, consts and options ``given``; there may be no rows."""
+    if not rows:
+        return ChoiceError(
+            f"{kernel}: auto: there is no extra variant, as the manifest calls nothing auto", kernel
+        )
     return _values_none_has(kernel, rows, given) or _combination(kernel, "", rows, (), (), given)
 
 
@@ -69,14 +73,14 @@ def _combination(
     views: Sequence[View],
     given: Mapping[str, Any],
 ) -> ChoiceError:
-    nearest, differences = min(
-        ((row, _differences(row, values, views, given)) for row in rows), key=lambda pair: len(pair[1])
-    )
+    # Of those that differ in as many things, the one that differs in later ones: dtypes come before consts.
+    found = [(row, _differences(row, values, views, given)) for row in rows]
+    nearest, differences = min(found, key=lambda pair: (len(pair[1]), [-place for place, _ in pair[1]]))
     ids = [row.id for row in rows]
     more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
     return ChoiceError(
         f"{kernel}: no specialisation{where} fits\n"
-        f"  nearest: {nearest.id}, but {'; '.join(differences)}\n"
+        f"  nearest: {nearest.id}, but {'; '.join(text for _, text in differences)}\n"
         f"  there are: {', '.join(ids[:_LISTED])}{more}",
         kernel,
     )
@@ -84,15 +88,15 @@ def _combination(
 
 def _differences(
     row: Row, values: Sequence[Any], views: Sequence[View], given: Mapping[str, Any]
-) -> list[str]:
-    """What a specialisation wants otherwise."""
-    found: list[str] = []
-    for argument, value, view in zip(row.layout.arguments, values, views, strict=False):
+) -> list[tuple[int, str]]:
+    """What a specialisation wants otherwise, and where that stands among all that was said."""
+    found: list[tuple[int, str]] = []
+    for place, (argument, value, view) in enumerate(zip(row.layout.arguments, values, views, strict=False)):
         problem = kind_problem(argument, value, view)
         if problem is not None:
-            found.append(f"{problem.argument}: {problem.message}")
-    for name, value in given.items():
+            found.append((place, f"{problem.argument}: {problem.message}"))
+    for place, (name, value) in enumerate(given.items(), len(views)):
         declared = fixed(row, name)
         if not value_is(declared, value):
-            found.append(f"{name}: expected {declared!r}, got {shown(value)}")
+            found.append((place, f"{name}: expected {declared!r}, got {shown(value)}"))
     return found

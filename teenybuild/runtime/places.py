@@ -38,15 +38,17 @@ class Places:
         Raises :class:`TargetError` where the package has nothing for it, :class:`ArgumentTypeError` where an array is on another
         kind of device than the target, :class:`CallError` where nothing says where to run.
         """
-        device = next((view[2] for view in views if view[0].startswith("*")), None)
-        if target is None and device is not None:
-            known = self._known.get(device)
-            if known is not None:
-                return known
-            found = Place(device, self._best(device, views))
-            self._known[device] = found
-            return found
-        return self._asked(device, views, target)
+        device = None
+        for view in views:
+            if view[0][:1] == "*":
+                device = view[2]
+                break
+        if target is not None or device is None:
+            return self._asked(device, views, target)
+        found = self._known.get(device)
+        if found is None:
+            found = self._known[device] = Place(device, self._best(device, views))
+        return found
 
     def on(self, device: int | None, target: str | None) -> Place:
         """Where to load: on a CUDA device, or for None on the host, or where nothing is for it on the current device.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ class _Missing:
 
 
 _MISSING = _Missing()
+_NOTHING: dict[str, Any] = {}
 
 
 class Signature:
@@ -31,9 +31,9 @@ class Signature:
         self.launch = {f"{name}_" if name in taken else name: name for name in launch}
         #: Where a named argument goes: a place among the parameters, or which mapping.
         self._roles: dict[str, int | str] = {
+            **{name: place for place, name in enumerate(parameters)},
             **dict.fromkeys(named, "given"),
             **dict.fromkeys(self.launch, "launch"),
-            **{name: place for place, name in enumerate(parameters)},
         }
 
     def bind(
@@ -45,7 +45,7 @@ class Signature:
         """
         count = len(self._parameters)
         if not named and len(args) == count:
-            return args, {}, {}
+            return args, _NOTHING, _NOTHING
         values = [*args, *[_MISSING] * (count - len(args))]
         given: dict[str, Any] = {}
         launch: dict[str, Any] = {}
@@ -66,34 +66,31 @@ class Signature:
         return values, given, launch
 
     def _mismatch(self, args: Sequence[Any], named: Mapping[str, Any]) -> CallError:
+        import difflib  # for messages only
+
         lines: list[str] = []
-        argument: str | None = None
-        by_position = self._parameters[: len(args)]
-        if len(args) > len(self._parameters):
-            some = f" ({', '.join(self._parameters)})" if self._parameters else ""
-            lines.append(
-                f"expected {_count(len(self._parameters))} by position{some}, got {len(args)}{self._hint()}"
-            )
+        wrong: list[str] = []
+        meant: set[str] = set()
+        count = len(self._parameters)
+        if len(args) > count:
+            some = f" ({', '.join(self._parameters)})" if count else ""
+            came = f"got {len(args)}; consts and options go by name"
+            lines.append(f"expected {_count(count)} by position{some}, {came}")
         for name in named:
-            if name in by_position:
-                lines.append(f"{name}: given by position and by name")
-            elif name not in self._roles:
+            if name not in self._roles:
                 near = difflib.get_close_matches(name, self._roles, n=1)
                 there = f"did you mean {near[0]}?" if near else f"there are {', '.join(self._roles)}"
                 lines.append(f"{name}: there is no such argument; {there}")
-            else:
-                continue
-            argument = argument or name
-        for name in self._parameters[len(args) :]:
-            if name not in named:
-                lines.append(f"{name}: missing")
-                argument = argument or name
+                wrong.append(name)
+                meant.update(near)
+            elif name in self._parameters[: len(args)]:
+                lines.append(f"{name}: given by position and by name")
+                wrong.append(name)
+        # What is misspelled is not missing too.
+        missing = [name for name in self._parameters[len(args) :] if name not in named and name not in meant]
+        lines += [f"{name}: missing" for name in missing]
         message = lines[0] if len(lines) == 1 else "\n  ".join(["the arguments do not match", *lines])
-        return CallError(f"{self._kernel}: {message}", self._kernel, argument)
-
-    def _hint(self) -> str:
-        given = [name for name, role in self._roles.items() if role == "given"]
-        return f"; {', '.join(given)} by name only" if given else ""
+        return CallError(f"{self._kernel}: {message}", self._kernel, next(iter([*wrong, *missing]), None))
 
 
 def _count(number: int) -> str:

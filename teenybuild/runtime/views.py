@@ -79,28 +79,24 @@ def _reader_of(kind: type[Any]) -> Reader:
     return _float if issubclass(kind, float) else _other
 
 
-def _number(what: str, value: Any) -> View:
-    return what, value, HOST, True, False, 1, None
-
-
 def _none(value: Any) -> View:
-    return _number("none", None)
+    return "none", None, HOST, True, False, 1, None
 
 
 def _bool(value: Any) -> View:
-    return _number("bool", bool(value))
+    return "bool", bool(value), HOST, True, False, 1, None
 
 
 def _int(value: Any) -> View:
-    return _number("int", operator.index(value))
+    return "int", operator.index(value), HOST, True, False, 1, None
 
 
 def _float(value: Any) -> View:
-    return _number("float", float(value))
+    return "float", float(value), HOST, True, False, 1, None
 
 
 def _other(value: Any) -> View:
-    return _number("", value)
+    return "", value, HOST, True, False, 1, None
 
 
 def _numpy_scalar(kind: type, numpy: Any) -> Reader:

@@ -14,3 +14,85 @@ assume = { a_ptr = { div = 16 }, n_elements = "auto" }
 exclude = [{ D = "bf16", BLOCK_SIZE = 128 }]
 outputs = ["out_ptr"]
 """
+
+#: One kernel of each kind: absent arguments and number types, strides and configs, every scalar, no grid, names that collide,
+#: one target only.
+ZOO = """
+[build]
+targets = ["sm_90a", "cpu"]
+
+[kernel.affine]
+source = "elementwise.py"
+args = { x_ptr = "*D", bias_ptr = "B", out_ptr = "*D", n = "N", scale = "D", negate = "i1" }
+dtypes = { D = ["f32", "f16", "bf16", "f64"], B = ["*f32", "none"], N = ["i32", "i64"] }
+const = { BLOCK = 64 }
+grid = ["cdiv(n, BLOCK)"]
+outputs = ["out_ptr"]
+
+[kernel.transpose_copy]
+source = "elementwise.py"
+args = { x_ptr = "*i32", out_ptr = "*i32", rows = "i32", columns = "i32", stride_row = "i32", stride_column = "i32" }
+configs = [{ BM = 16, BN = 32, num_warps = 4 }, { BM = 32, BN = 16, num_warps = 8 }]
+grid = ["cdiv(rows, BM)", "cdiv(columns, BN)"]
+outputs = ["out_ptr"]
+
+[kernel.scalars]
+source = "elementwise.py"
+args = { out_ptr = "*f64", flag = "i1", a = "i8", b = "u8", c = "i16", d = "u16", e = "i32", f = "u32", g = "i64", h = "u64", p = "f16", q = "bf16", r = "f32", s = "f64" }
+grid = [1]
+outputs = ["out_ptr"]
+
+[kernel.where_am_i]
+source = "elementwise.py"
+args = { out_ptr = "*i32" }
+outputs = ["out_ptr"]
+
+[kernel.uneven]
+source = "elementwise.py"
+args = { out_ptr = "*i32", most = "i32" }
+outputs = ["out_ptr"]
+
+[kernel.nothing]
+source = "elementwise.py"
+grid = [3]
+
+[kernel.awkward]
+source = "elementwise.py"
+args = { grid = "i32", stream = "i32", target = "i32", self = "i32", out_ptr = "*i32" }
+const = { auto = [1, 2], cdiv = 3 }
+grid = ["cdiv(grid, cdiv)"]
+outputs = ["out_ptr"]
+
+[kernel.only_gpu]
+source = "elementwise.py"
+function = "where_am_i"
+args = { out_ptr = "*i32" }
+grid = [1]
+outputs = ["out_ptr"]
+targets = ["sm_90a", "sm_80"]
+
+[kernel.only_host]
+source = "elementwise.py"
+function = "where_am_i"
+args = { out_ptr = "*i32" }
+grid = [1]
+outputs = ["out_ptr"]
+targets = ["cpu:sm_90a"]
+
+[kernel.count_rows]
+source = "elementwise.py"
+args = { x_ptr = "*f32", out_ptr = "*f32", n = "i32" }
+const = { BLOCK = [32768] }
+assume = { n = { eq = 1 } }
+outputs = ["out_ptr"]
+targets = ["cpu"]
+
+[kernel.large_rows]
+source = "elementwise.py"
+function = "count_rows"
+args = { x_ptr = "*f32", out_ptr = "*f32", n = "i32" }
+const = { BLOCK = [32768] }
+assume = { n = { div = 4 } }
+outputs = ["out_ptr"]
+targets = ["cpu"]
+"""
