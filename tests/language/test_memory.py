@@ -391,3 +391,64 @@ def test_a_store_broadcasts_its_value_and_mask() -> None:
     wanted = np.zeros((3, 8, 16), np.float32)
     wanted[0], wanted[1, :, :15], wanted[2, 1:] = x, 4.0, x
     assert_same_bits(found["o"], wanted, "broadcast")
+
+
+POINTERS_THAT_MOVE = """
+@triton.jit
+def kernel(x, o, R: tl.constexpr, C: tl.constexpr):
+    r = tl.arange(0, R)
+    c = tl.arange(0, C)
+    v = tl.load(x + r[:, None] * C + c[None, :])
+    at = o + (r * 3) % R
+    tl.store(at, tl.sum(v, 1))
+    far = o + R + ((r[:, None] * 5) % R) * C + c[None, :]
+    tl.store(far, v)
+"""
+
+
+@pytest.mark.parametrize("num_warps", [1, 4, 8])
+def test_pointers_move_between_layouts(num_warps: int) -> None:
+    """Addresses that are costly to compute are kept, and move to the lanes that store."""
+    rows, columns = 64, 32
+    x = np.arange(rows * columns, dtype=np.float32).reshape(rows, columns)
+    found = run(
+        POINTERS_THAT_MOVE,
+        {"x": x, "o": np.zeros(rows + rows * columns, np.float32)},
+        {"R": rows, "C": columns},
+        num_warps=num_warps,
+    )["o"]
+    r = np.arange(rows)
+    sums, tile = np.zeros(rows, np.float32), np.zeros_like(x)
+    sums[(3 * r) % rows], tile[(5 * r) % rows] = x.sum(1), x
+    assert_same_bits(found, np.concatenate([sums, tile.reshape(-1)]), "moved")
+
+
+IN_ORDER = """
+@triton.jit
+def kernel(x, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    a = tl.sum(tl.load(x + i))
+    tl.store(x + i, i * a)
+    b = tl.load(x + i)
+    c = tl.sum(b)
+    if n > 0:
+        tl.store(x + i, b + c)
+    d = tl.load(x + i)
+    for k in range(n):
+        tl.store(x + i, d + tl.max(d))
+        d = tl.load(x + i)
+    tl.store(o + i, d)
+"""
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_loads_and_stores_keep_their_order(n: int) -> None:
+    """What a lane stores is what it loads after that, whatever reductions stand between."""
+    x = np.ones(64, np.float32)
+    found = run(IN_ORDER, {"x": x, "o": np.zeros_like(x), "n": n}, {"BLOCK": 64})["o"]
+    i = np.arange(64, dtype=np.float32)
+    b = i * 64
+    d = b + b.sum() if n > 0 else i * 64
+    for _ in range(n):
+        d = d + d.max()
+    assert_same_bits(found, d.astype(np.float32), "in order")

@@ -561,7 +561,8 @@ class _Word:
                 return values[0]
             if self.carrier == "i8":
                 return text.op(f"zext i8 {values[0]} to {self.type}")
-            return text.op(f"bitcast {self.carrier} {values[0]} to {self.type}")
+            opcode = "ptrtoint" if self.carrier.startswith("ptr") else "bitcast"
+            return text.op(f"{opcode} {self.carrier} {values[0]} to {self.type}")
         vector = "poison"
         type_ = f"<{self.per_word} x {self.carrier}>"
         for i, value in enumerate(values):

@@ -1,0 +1,194 @@
+"""Kernels of the language tests, each with one request: what compiler and peer tests go through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from teenybuild.api import Artifact, compile
+from tests.language import (
+    oracle,
+    test_control,
+    test_dot,
+    test_functions,
+    test_memory,
+    test_programs,
+    test_reductions,
+)
+
+from .elementwise import language_dtype
+from .run import workspace, write_source
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A kernel called ``kernel``, and one specialisation of it."""
+
+    name: str
+    source: str
+    types: Mapping[str, str]
+    const: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    assume: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+    num_warps: int = 4
+
+    @property
+    def path(self) -> Path:
+        """A file with the kernel's source."""
+        return write_source(self.source)
+
+    def compile(self, target: str, **options: Any) -> Artifact:
+        """Compiles it, or takes it from this process' cache."""
+        return compile(
+            f"{self.path}:kernel",
+            target,
+            self.types,
+            self.const,
+            assume=self.assume,
+            num_warps=options.pop("num_warps", self.num_warps),
+            cache_dir=workspace() / "cache",
+            **options,
+        )
+
+
+def _typed(text: str) -> dict[str, str]:
+    """``"x o: *f32, n: i32"`` as a mapping."""
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        names, _, type_ = part.partition(":")
+        found.update(dict.fromkeys(names.split(), type_.strip()))
+    return found
+
+
+def _entry(name: str, source: str, types: str, const: str = "", **more: Any) -> Entry:
+    values: dict[str, Any] = {}
+    for part in const.split():
+        key, _, value = part.partition("=")
+        values[key] = {"True": True, "False": False, "None": None}.get(
+            value, int(value) if value.isdigit() else value
+        )
+    return Entry(name, source, _typed(types), values, **more)
+
+
+def _reduce(function: str, dtype: str, out: str, axis: str) -> Entry:
+    source = test_reductions.REDUCE.replace("{function}", function)
+    return _entry(
+        f"{function}_{dtype}_{axis}", source, f"x: *{dtype}, o: *{out}", f"AXIS={axis} KEEP=False M=32 N=64"
+    )
+
+
+def _dot(dtype: str, out: str, options: str, shape: str) -> Entry:
+    source = test_dot.DOT.replace("{options}", options)
+    return _entry(
+        f"dot_{dtype}_{out}_{shape.split()[0][2:]}",
+        source,
+        f"a b: *{dtype}, c o: *{out}",
+        f"ACC=True {shape}",
+    )
+
+
+def _casts(source: str) -> Entry:
+    """One dtype converted to every other."""
+    names = [name for name in oracle.ALL if name != source]
+    stores = "\n".join(f"    tl.store(o_{n} + i, v.to({language_dtype(n)}))" for n in names)
+    text = f"@triton.jit\ndef kernel(x, {', '.join(f'o_{n}' for n in names)}):\n    i = tl.arange(0, 64)\n    v = tl.load(x + i)\n{stores}\n"
+    return Entry(f"casts_{source}", text, {"x": f"*{source}"} | {f"o_{n}": f"*{n}" for n in names})
+
+
+def _operators(dtype: str) -> Entry:
+    """Every operator and function that takes the dtype."""
+    ops = [op for op, (_, kind, _) in oracle.BINARY.items() if kind == "any" or dtype not in oracle.FLOATS]
+    texts = [oracle.spell(op, "a", "b") for op in ops]
+    texts += ["a / b", "-a", "tl.abs(a)", "tl.where(a > b, a, b)", "not a", "a and b", "a or b"]
+    if dtype in oracle.FLOATS:
+        texts += ["a % b", "tl.clamp(a, b, 3.0)"]
+    else:
+        texts += ["~a", *(["a << 1", "a >> 1"] if dtype != "i1" else [])]
+    if dtype in ("f32", "f64"):
+        texts += [f"tl.{name}(a)" for name in ("exp", "exp2", "log", "log2", "sqrt", "rsqrt")]
+        texts += ["a * b + c", "a * b - c", "c - a * b", "tl.fma(a, b, c)"]
+    lines = "\n".join(
+        f"    tl.store(o + {64 * n} + i, ({text}).to(tl.float32))" for n, text in enumerate(texts)
+    )
+    head = "    i = tl.arange(0, 64)\n    a, b, c = tl.load(x + i), tl.load(y + i), tl.load(x + 2 * i)\n"
+    return Entry(
+        f"operators_{dtype}",
+        f"@triton.jit\ndef kernel(x, y, o):\n{head}{lines}\n",
+        {"x": f"*{dtype}", "y": f"*{dtype}", "o": "*f32"},
+    )
+
+
+def _entries() -> Iterator[Entry]:
+    div = {name: {"div": 16} for name in ("x", "o", "n")}
+    yield _entry("copy_f32", test_memory.COPY, "x o: *f32, n: i32", "BLOCK=1024")
+    yield _entry("copy_f32_aligned", test_memory.COPY, "x o: *f32, n: i32", "BLOCK=1024", assume=div)
+    yield _entry("copy_i1_aligned", test_memory.COPY, "x o: *i1, n: i32", "BLOCK=1024", assume=div)
+    yield _entry(
+        "copy_bf16_aligned", test_memory.COPY, "x o: *bf16, n: i64", "BLOCK=256", assume=div, num_warps=1
+    )
+    yield _entry("other", test_memory.OTHER, "x other o0 o1 o2 o3: *f16, c: *i8, n: i32", "BLOCK=128")
+    yield _entry("gather", test_memory.GATHER, "x o: *f64, idx: *i64, c: *i8, n: i32", "BLOCK=256")
+    yield _entry("nowhere", test_memory.NOWHERE, "x o: *f32, flag: i32", "BLOCK=64")
+    yield _entry("scalars", test_memory.SCALARS, "x o: *i1, n: i32", "BLOCK=1")
+    strides = ", rows columns sxr sxc sor soc: i32"
+    yield _entry("two_d", test_memory.TWO_D, f"x o: *f32{strides}", "R=32 C=64")
+    yield _entry(
+        "two_d_transposed",
+        test_memory.TWO_D,
+        f"x o: *f16{strides}",
+        "R=32 C=64",
+        assume={"sxc": {"eq": 1}, "sor": {"eq": 1}},
+    )
+    yield _entry("transpose", test_memory.TRANSPOSE, "x o: *f32", "R=64 C=32")
+    yield _entry("mixed", test_memory.MIXED, "x o p: *f32, y: *f16, z: *i8", "BLOCK=256 STEP=2")
+    yield _entry(
+        "offsets", test_memory.OFFSETS, "x o: *f32, shift n: i32", "BLOCK=256", assume={"x": {"div": 16}}
+    )
+    yield _entry("unsigned", test_memory.UNSIGNED, "x o: *i32, k: u8", "BLOCK=8")
+    yield _entry("negative", test_memory.NEGATIVE, "x o: *i16, k: i32", "BLOCK=64")
+    yield _entry("cast_pointer", test_memory.CAST_POINTER, "x: *f32, y o: *u8", "BLOCK=64")
+    yield _entry("bools", test_memory.BOOLS, "x o: *i1, p: *i32", "BLOCK=64")
+    yield _entry("broadcast_store", test_memory.BROADCAST_STORE, "x o: *f32", "R=8 C=16")
+    yield _entry("pointers_that_move", test_memory.POINTERS_THAT_MOVE, "x o: *f32", "R=64 C=32")
+    for function, dtype, out, axis in (
+        ("sum", "f32", "f32", "0"), ("sum", "f32", "f32", "1"), ("sum", "f16", "f16", "None"), ("sum", "i1", "u32", "1"),
+        ("max", "bf16", "f32", "0"), ("max", "i64", "i64", "1"), ("min", "u32", "u32", "None"), ("min", "f64", "f64", "1"),
+    ):  # fmt: skip
+        yield _reduce(function, dtype, out, axis)
+    yield _entry("sum_dtype", test_reductions.DTYPE, "x: *f32, o: *f64, p: *i64", "BLOCK=64")
+    yield _entry("three_d", test_reductions.THREE_D, "x o p q: *f32", "A=8 B=16 C=16")
+    yield _entry("softmax", test_reductions.SOFTMAX, "x o: *f32, n: i32", "BLOCK=1024")
+    yield _entry("chain", test_reductions.CHAIN, "x o: *f32", "M=64 N=64")
+    yield _dot("f32", "f32", "input_precision='ieee'", "M=32 N=16 K=64")
+    yield _dot("f16", "f32", "input_precision='ieee'", "M=64 N=64 K=32")
+    yield _dot("bf16", "f32", "", "M=16 N=16 K=16")
+    yield _dot("f64", "f64", "input_precision='ieee'", "M=16 N=16 K=16")
+    yield _entry("matmul", test_dot.MATMUL, "a b o: *f16, M N K: i32", "BM=64 BN=32 BK=32")
+    yield _entry("twice", test_dot.TWICE, "a b o: *f32, v: *f16", "M=32 S=2")
+    yield _entry("swap", test_control.SWAP, "x y o: *f32, n: i32", "BLOCK=128")
+    yield _entry("carried_pointers", test_control.POINTERS, "x o: *f32, n step: i32", "BLOCK=64")
+    yield _entry("nested", test_control.NESTED, "x o: *i32, n m: i32", "BLOCK=32")
+    yield _entry("branch", test_control.BRANCH, "x o: *f32, n: i32", "BLOCK=64")
+    yield _entry("early_return", test_control.EARLY, "x o: *f32, n: i32", "BLOCK=16")
+    yield _entry("helper_returns", test_control.VALUE, "x o: *i32", "BLOCK=8")
+    yield _entry("if_in_loop", test_control.IF_IN_LOOP, "x o: *f32, n: i32", "BLOCK=128")
+    yield _entry("running_reductions", test_control.REDUCE_IN_LOOP, "x o: *f32, n: i32", "M=64 N=32")
+    yield _entry("carried_tuple", test_control.TUPLES, "x o: *f32, n: i32", "BLOCK=16")
+    yield _entry("chosen_pointer", test_control.CHOSEN_POINTER, "x y o: *f32, n: i32", "BLOCK=64")
+    yield _entry("late_unchanged", test_control.FOUND_UNCHANGED_LATE, "x o: *f32, n: i32", "BLOCK=64")
+    yield _entry("ids", test_programs.IDS, "o: *i32")
+    yield _entry("grouped", test_programs.GROUPED, "o: *i32, M N: i32", "GROUP=8")
+    helpers = f"{test_functions.HELPERS}\n\n@triton.jit\ndef kernel(x, o, n):\n    i = tl.arange(0, 64)\n"
+    yield _entry(
+        "helpers",
+        f"{helpers}    a, b = both(affine(tl.load(x + i)), n)\n    nothing(o + i, a * b)\n",
+        "x o: *f32, n: i32",
+    )
+    for dtype in oracle.ALL:
+        yield _casts(dtype)
+        yield _operators(dtype)
+
+
+#: Every entry by name.
+CATALOGUE: dict[str, Entry] = {entry.name: entry for entry in _entries()}
