@@ -20,8 +20,8 @@ from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.text import Text
 from teenybuild.dtypes import DType
 
-#: Registers of one lane, one list a tile.
-LaneRegisters = list[list[str]]
+#: Registers of one lane, one sequence a tile.
+LaneRegisters = Sequence[Sequence[str]]
 #: Combines two sets of scalars, one of each source of a reduction.
 Combine = Callable[[Lane, Sequence[str], Sequence[str]], list[str]]
 Extremum = Literal["maxnum", "minnum", "maximum", "minimum"]
@@ -194,7 +194,7 @@ class Machine(ABC):
         offset: int,
         mask: str | None,
         other: Sequence[str] | None,
-    ) -> list[str]:
+    ) -> Sequence[str]:
         """Reads ``access.count`` neighbours at ``pointer`` + ``offset`` bytes; masked-off lanes touch nothing and get ``other``, or 0."""
 
     @abstractmethod

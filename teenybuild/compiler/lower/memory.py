@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,6 +15,29 @@ from teenybuild.compiler.layout.linear import Layout, axis_offsets
 from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.machine import Access, LaneRegisters, Machine
 from teenybuild.dtypes import DType, i32
+
+
+class Pieces(Sequence[str]):
+    """Registers that come in groups, each asked for only when its register is."""
+
+    def __init__(self, count: int) -> None:
+        self._places: list[tuple[Sequence[str], int] | None] = [None] * count
+
+    def put(self, registers: Sequence[int], values: Sequence[str]) -> None:
+        """``values`` are the registers of these numbers."""
+        for i, register in enumerate(registers):
+            self._places[register] = (values, i)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, r: int) -> str:  # type: ignore[override]  # no slices
+        if r >= len(self._places):
+            raise IndexError(r)
+        place = self._places[r]
+        assert place is not None, "every register is loaded"
+        values, i = place
+        return values[i]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +119,7 @@ def lower_load(machine: Machine, op: tt.Load, axes: AxisAnalysis) -> None:
         pointers = lane.registers(op.pointer)
         masks = lane.registers(op.mask) if op.mask is not None else None
         others = lane.registers(op.other) if op.other is not None else None
-        found: list[str] = [""] * _layout(op.pointer).count
+        found = Pieces(_layout(op.pointer).count)
         for group in groups:
             values = machine.load(
                 lane,
@@ -105,8 +129,7 @@ def lower_load(machine: Machine, op: tt.Load, axes: AxisAnalysis) -> None:
                 masks[group.registers[0]] if masks is not None else None,
                 [others[r] for r in group.registers] if others is not None else None,
             )
-            for register, value in zip(group.registers, values, strict=True):
-                found[register] = value
+            found.put(group.registers, values)
         return [found]
 
     machine.local(op, rule)

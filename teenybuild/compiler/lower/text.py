@@ -74,6 +74,11 @@ class Text:
             self._at = outer
             self.debug = debug
 
+    @property
+    def place(self) -> str | int:
+        """Where instructions go now: what was written at one place is seen by all that is written there later."""
+        return self.block if self._at is self._body else id(self._at)
+
     def declare(self, text: str) -> None:
         """An external function, once."""
         self._declarations[text] = None

@@ -12,8 +12,10 @@ from teenybuild.compiler.ir import scf, tt
 from teenybuild.compiler.ir.core import Block, Function, Op, Value, is_pure, walk
 from teenybuild.compiler.ir.types import dtype_of, numel
 
-#: Bytes a lane may hold of loads moved up past one meeting point. Measured on an H200 (``benchmarks/notes.md``).
-MOST_WAITING = 64
+#: Bytes a lane may hold of loads moved up past one meeting point, and of one load of narrow elements: those widen when they are used, and a
+#: kernel that streams them needs its lanes in greater number. Measured on an H200 (``benchmarks/notes.md``).
+MOST_WAITING = 128
+MOST_NARROW = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,9 @@ class HoistLoads:
             if is_pure(op) and not op.blocks:
                 movable.update(op.results)
             elif isinstance(op, tt.Load):
-                bytes_ = -(-numel(op.result.type) // self.threads) * dtype_of(op.result.type).size
-                if waiting + bytes_ <= MOST_WAITING:
+                size = dtype_of(op.result.type).size
+                bytes_ = -(-numel(op.result.type) // self.threads) * size
+                if waiting + bytes_ <= (MOST_WAITING if size >= 4 else min(MOST_WAITING, waiting + MOST_NARROW)):
                     waiting += bytes_
                     self._take(op, moved, movable)
         if moved:

@@ -27,6 +27,7 @@ from teenybuild.compiler.lower.machine import (
     LaneRegisters,
     Machine,
 )
+from teenybuild.compiler.lower.memory import Pieces
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.targets.base import Lowered, Settings
@@ -251,14 +252,15 @@ class GpuMachine(Machine):
         offset: int,
         mask: str | None,
         other: Sequence[str] | None,
-    ) -> list[str]:
+    ) -> Sequence[str]:
         text = self.text
-        found: list[str] = []
         piece = max(1, min(access.count, 16 // access.element.size))
+        found = Pieces(access.count)
         for first in range(0, access.count, piece):
             at = offset + first * access.element.size
+            numbers = range(first, first + piece)
             if mask is None:
-                found += self._plain_load(access, pointer, at, piece)
+                found.put(numbers, self._plain_load(access, pointer, at, piece))
                 continue
             word = _Word.of(access.element, self.carrier(access.element), piece)
             fill = [word.zero] * word.words
@@ -280,7 +282,7 @@ class GpuMachine(Machine):
             words = [loaded]
             if word.words > 1:
                 words = [text.op(f"extractvalue {result} {loaded}, {i}") for i in range(word.words)]
-            found += word.unpack(text, words)
+            found.put(numbers, words if word.is_whole else _Packed(text, word, words))
         return found
 
     def _plain_load(self, access: Access, pointer: str, offset: int, count: int) -> list[str]:
@@ -569,22 +571,44 @@ class _Word:
             vector = text.op(f"insertelement {type_} {vector}, {self.carrier} {value}, i64 {i}")
         return text.op(f"bitcast {type_} {vector} to {self.type}")
 
-    def unpack(self, text: Text, words: Sequence[str]) -> list[str]:
-        """Words as elements."""
-        found: list[str] = []
-        for word in words:
-            if self.per_word == 1:
-                if self.carrier == self.type:
-                    found.append(word)
-                elif self.carrier == "i8":
-                    found.append(text.op(f"trunc {self.type} {word} to i8"))
-                else:
-                    found.append(text.op(f"bitcast {self.type} {word} to {self.carrier}"))
-                continue
+    @property
+    def is_whole(self) -> bool:
+        """Whether a word is just one element, as it is."""
+        return self.per_word == 1 and self.carrier == self.type
+
+    def element(self, text: Text, words: Sequence[str], i: int) -> str:
+        """Element ``i`` of what travelled as ``words``."""
+        word = words[i // self.per_word]
+        if self.per_word > 1:
             type_ = f"<{self.per_word} x {self.carrier}>"
             vector = text.op(f"bitcast {self.type} {word} to {type_}")
-            found += [text.op(f"extractelement {type_} {vector}, i64 {i}") for i in range(self.per_word)]
-        return found
+            return text.op(f"extractelement {type_} {vector}, i64 {i % self.per_word}")
+        if self.carrier == "i8":
+            return text.op(f"trunc {self.type} {word} to i8")
+        return text.op(f"bitcast {self.type} {word} to {self.carrier}")
+
+
+class _Packed(Sequence[str]):
+    """Elements that stay packed in words until they are used: a narrow one taken out fills a whole register for as long as it waits."""
+
+    def __init__(self, text: Text, word: _Word, words: Sequence[str]) -> None:
+        self._text = text
+        self._word = word
+        self._words = words
+        self._made: dict[tuple[str | int, int], str] = {}
+
+    def __len__(self) -> int:
+        return len(self._words) * self._word.per_word
+
+    def __getitem__(self, i: int) -> str:  # type: ignore[override]  # no slices
+        if i >= len(self):
+            raise IndexError(i)
+        # What stands earlier in a block is seen by all that follows; another block, or a slot, takes it out again.
+        key = (self._text.place, i)
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = self._word.element(self._text, self._words, i)
+        return made
 
 
 class _Phis:

@@ -1,0 +1,211 @@
+"""Kernels on a GPU: ours beside Triton's, from the same source files, in one process.
+
+    python benchmarks/gpu.py [--package build] [--rounds 31] [--json FILE] [--only NAME]
+
+Needs an NVIDIA GPU, torch, triton, and the package that ``teenybuild build`` makes of this repository's ``kernels.toml``.
+Values are checked against float64 first.  Then both run in turn, ``--rounds`` times, each on inputs far larger than the L2;
+what is quoted is the median of theirs over ours and its 95 % interval.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "kernels")]
+
+import torch  # noqa: E402
+import triton  # noqa: E402
+from timing import Comparison, compare  # noqa: E402
+
+#: Launches in a row that one timing spans.
+LAUNCHES = 5
+DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+#: How far a result may lie from float64, relative to its size: a few roundings of the dtype that is stored.
+TOLERANCE = {"f32": 4e-6, "f16": 2e-3, "bf16": 1.6e-2}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One kernel at one size. ``bytes_`` are read and written at least once."""
+
+    name: str
+    bytes_: int
+    ours: Callable[[], Any]
+    theirs: Callable[[], Any]
+    check: Callable[[], float]
+    tolerance: float
+
+
+def seconds(work: Callable[[], Any]) -> Callable[[], float]:
+    """Seconds a launch takes on the device, over a few launches in a row."""
+
+    def run() -> float:
+        start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        for _ in range(LAUNCHES):
+            work()
+        stop.record()
+        stop.synchronize()
+        return start.elapsed_time(stop) / LAUNCHES / 1e3
+
+    return run
+
+
+def relative_error(got: torch.Tensor, wanted: torch.Tensor) -> float:
+    """The largest difference, relative to the largest value of each row; NaN anywhere is infinite."""
+    difference = (got.double() - wanted).abs().amax(-1) / wanted.abs().amax(-1).clamp_min(1e-30)
+    worst = difference.max().item()
+    return worst if worst == worst else float("inf")
+
+
+def vector_add(package: Any) -> Iterator[Case]:
+    import elementwise
+
+    n = 1 << 28
+    a, b = torch.randn(n, device="cuda"), torch.randn(n, device="cuda")
+    ours, theirs = torch.full_like(a, torch.nan), torch.full_like(a, torch.nan)
+    grid = (triton.cdiv(n, 1024),)
+    yield Case(
+        "vector add, 2^28 f32",
+        3 * 4 * n,
+        lambda: package.vector_add(a, b, ours, n, BLOCK_SIZE=1024),
+        lambda: elementwise.vector_add[grid](a, b, theirs, n, BLOCK_SIZE=1024),
+        lambda: 0.0 if torch.equal(ours, a + b) else float("inf"),
+        0.0,
+    )
+
+
+def softmax(package: Any) -> Iterator[Case]:
+    import softmax as source
+
+    rows = 65536
+    for name, dtype in DTYPES.items():
+        for columns, warps in ((1024, 4), (4096, 4), (8192, 8)):
+            x = torch.randn(rows, columns, device="cuda").to(dtype)
+            ours, theirs = torch.full_like(x, torch.nan), torch.full_like(x, torch.nan)
+
+            def our_run(x: Any = x, out: Any = ours, columns: int = columns) -> None:
+                package.softmax(out, x, columns, columns, BLOCK_SIZE=columns, grid=(rows,))
+
+            def their_run(x: Any = x, out: Any = theirs, columns: int = columns, warps: int = warps) -> None:
+                source.softmax[(rows,)](out, x, columns, columns, BLOCK_SIZE=columns, num_warps=warps)
+
+            def check(x: Any = x, out: Any = ours) -> float:
+                return relative_error(out[:256], torch.softmax(x[:256].double(), -1))
+
+            yield Case(
+                f"softmax, 65536 x {columns} {name}",
+                2 * x.numel() * x.element_size(),
+                our_run,
+                their_run,
+                check,
+                TOLERANCE[name],
+            )
+
+
+def layer_norm(package: Any) -> Iterator[Case]:
+    import layer_norm as source
+
+    for name, dtype in DTYPES.items():
+        for columns, warps in ((1024, 4), (4096, 8), (8192, 8)):
+            rows = (1 << 28) // columns
+            x = torch.randn(rows, columns, device="cuda").to(dtype)
+            weight, bias = (torch.randn(columns, device="cuda").to(dtype) for _ in range(2))
+            ours, theirs = torch.full_like(x, torch.nan), torch.full_like(x, torch.nan)
+            mean, rstd = torch.empty(rows, device="cuda"), torch.empty(rows, device="cuda")
+
+            def our_run(
+                args: Any = (x, weight, bias, ours, mean, rstd), columns: int = columns, rows: int = rows
+            ) -> None:
+                package.layer_norm(*args, columns, columns, 1e-5, BLOCK_SIZE=columns, grid=(rows,))
+
+            def their_run(
+                args: Any = (x, weight, bias, theirs, mean, rstd),
+                columns: int = columns,
+                rows: int = rows,
+                warps: int = warps,
+            ) -> None:
+                source.layer_norm[(rows,)](*args, columns, columns, 1e-5, BLOCK_SIZE=columns, num_warps=warps)
+
+            def check(
+                x: Any = x, w: Any = weight, b: Any = bias, out: Any = ours, columns: int = columns
+            ) -> float:
+                wanted = torch.nn.functional.layer_norm(
+                    x[:256].double(), (columns,), w.double(), b.double(), 1e-5
+                )
+                return relative_error(out[:256], wanted)
+
+            yield Case(
+                f"layer norm, {rows} x {columns} {name}",
+                2 * x.numel() * x.element_size(),
+                our_run,
+                their_run,
+                check,
+                TOLERANCE[name],
+            )
+
+
+CASES = {"vector_add": vector_add, "softmax": softmax, "layer_norm": layer_norm}
+
+
+def run(package: Any, rounds: int, only: str | None) -> tuple[list[tuple[Case, Comparison]], list[str]]:
+    """Checks, then times every case; what came out, and what was wrong."""
+    found: list[tuple[Case, Comparison]] = []
+    wrong: list[str] = []
+    print(f"{'':30} {'ours':>9} {'Triton':>9}   {'ratio':>6}  95 % interval   error")
+    for name, cases in CASES.items():
+        if only is not None and only != name:
+            continue
+        for case in cases(package):
+            case.ours()
+            case.theirs()
+            torch.cuda.synchronize()
+            error = case.check()
+            if not error <= case.tolerance:
+                wrong.append(f"{case.name}: error {error:.2e}, at most {case.tolerance:.2e} is right")
+            comparison = compare(seconds(case.ours), seconds(case.theirs), rounds=rounds)
+            found.append((case, comparison))
+            ours, theirs = (case.bytes_ / t / 1e12 for t in (comparison.ours, comparison.theirs))
+            interval = f"[{comparison.low:.4f}, {comparison.high:.4f}]"
+            verdict = "" if comparison.holds else "  below 1.0"
+            print(
+                f"{case.name:30} {ours:9.3f} {theirs:9.3f}   {comparison.ratio:6.4f}  {interval}  {error:.1e}{verdict}",
+                flush=True,
+            )
+    print("ours and Triton in TB/s (bytes read and written)")
+    return found, wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--package", type=Path, default=HERE.parent / "build", help="the directory with teeny_kernels"
+    )
+    parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--only", choices=CASES)
+    arguments = parser.parse_args()
+    sys.path.insert(0, str(arguments.package))
+    import teeny_kernels
+
+    print(f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}, triton {triton.__version__}")
+    found, wrong = run(teeny_kernels, arguments.rounds, arguments.only)
+    for line in wrong:
+        print(f"WRONG: {line}", file=sys.stderr)
+    if arguments.json is not None:
+        rows = [{"name": case.name, "bytes": case.bytes_, **comparison.json()} for case, comparison in found]
+        arguments.json.write_text(
+            json.dumps({"device": torch.cuda.get_device_name(0), "cases": rows}, indent=1) + "\n"
+        )
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

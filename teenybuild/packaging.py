@@ -1,0 +1,56 @@
+"""The last edge: from the stamps of everything that was built to the generated package."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from teenybuild.cache import Cache, write_if_changed
+from teenybuild.generate import STAMPS, read_plan
+from teenybuild.keys import digest
+from teenybuild.loader import Image, generate, write_package
+from teenybuild.project import Project
+
+#: Left beside the stamps when entries have gone from the cache: whoever runs ninja may run it once more.
+MISSING = "package.missing"
+
+
+def package_directory(project: Project, loader: str) -> Path:
+    """Where the package goes: ``--loader-dir``, else the build directory."""
+    return (Path(project.settings.loader_dir) if project.settings.loader_dir else project.build) / loader
+
+
+def package(project: Project, stamp: Path) -> list[str]:
+    """Writes the package and its stamp. What is missing, in words: then stamps without entries are gone, and another run builds them."""
+    found, _ = read_plan(project)
+    cache = Cache(Path(json.loads((project.build / "cache.json").read_bytes())["directory"]))
+    images: dict[str, dict[str, Image]] = {}
+    missing: list[str] = []
+    for path in sorted((project.build / STAMPS).glob("*/*.json")):
+        recorded: dict[str, Any] = json.loads(path.read_bytes())
+        extension = "so" if recorded["target"].startswith("cpu") else "ptx"
+        lost = False
+        for id_, member in recorded["members"].items():
+            entry = cache.find(member["name"], member["key"], (extension,))
+            if entry is None:
+                missing.append(f"{id_} for {recorded['target']} is no longer in the cache; build again")
+                lost = True
+                continue
+            images.setdefault(recorded["target"], {})[id_] = Image(
+                dict(entry.description), entry.files[extension]
+            )
+        if lost:
+            path.unlink()
+    if missing:
+        (project.build / STAMPS / MISSING).touch()
+        return missing
+    directory = package_directory(project, found.manifest.manifest.build.loader)
+    files = generate(found.manifest, found.specialisations, images)
+    write_package(files, directory)
+    recorded = {
+        "directory": str(directory),
+        "files": {name: digest(data) for name, data in sorted(files.items())},
+    }
+    write_if_changed(stamp, (json.dumps(recorded, indent=1) + "\n").encode())
+    return []
