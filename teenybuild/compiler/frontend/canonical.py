@@ -59,9 +59,9 @@ def spell_constant(value: object) -> str:
         return str(value) if -(1 << 64) < value < (1 << 64) else hex(value)
     if isinstance(value, float):
         if value != value:
-            return 'float("nan")'
+            return "float('nan')"
         if value in (float("inf"), float("-inf")):
-            return f'float("{value}")'
+            return f"float('{value}')"
     return repr(value)
 
 
@@ -110,7 +110,10 @@ class Printer:
             case ast.AnnAssign():
                 hint = ": tl.constexpr" if is_constexpr_hint(node.annotation) else ""
                 value = f" = {self._expr(node.value, _TUPLE)}" if node.value is not None else ""
-                self.line(f"{indent}{self._expr(node.target)}{hint}{value}")
+                # A hint alone declares nothing.
+                self.line(
+                    f"{indent}{self._expr(node.target)}{hint}{value}" if hint or value else f"{indent}pass"
+                )
             case ast.Return():
                 value = f" {self._expr(node.value, _TUPLE)}" if node.value is not None else ""
                 self.line(f"{indent}return{value}")
@@ -265,6 +268,15 @@ class Printer:
 def spell_parameters(args: ast.arguments) -> str:
     """Parameters as a source declares them: what messages say of a function."""
     return Printer(lambda _: None).parameters(args)
+
+
+def parameter_defaults(node: ast.FunctionDef) -> dict[str, ast.expr]:
+    """The default of each parameter that has one."""
+    args = node.args
+    positional = [*args.posonlyargs, *args.args]
+    found = {a.arg: d for a, d in zip(reversed(positional), reversed(args.defaults), strict=False)}
+    found |= {a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None}
+    return found
 
 
 def without_docstring(body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:

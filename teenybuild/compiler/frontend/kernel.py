@@ -6,10 +6,10 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from teenybuild.compiler.frontend.canonical import is_constexpr_hint, without_docstring
+from teenybuild.compiler.frontend.canonical import is_constexpr_hint, parameter_defaults, without_docstring
 from teenybuild.compiler.frontend.expressions import Frame
 from teenybuild.compiler.frontend.reach import nested_too_deeply
-from teenybuild.compiler.frontend.statements import Endless, Reader, parameter_defaults
+from teenybuild.compiler.frontend.statements import Endless, Reader
 from teenybuild.compiler.frontend.values import Function, Tensor, ir_element
 from teenybuild.compiler.ir import core, tt, types
 from teenybuild.diagnostics import Diagnostic, UserError

@@ -6,11 +6,12 @@ The closure follows names, not one specialisation's way through the code, so one
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from teenybuild.compiler.frontend import builtins
-from teenybuild.compiler.frontend.canonical import Printer, Rename, spell_constant
+from teenybuild.compiler.frontend.canonical import Printer, Rename, parameter_defaults, spell_constant
 from teenybuild.compiler.frontend.modules import Module, namespace_member
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import Builtin, Function, Namespace, is_constant, is_tuple
@@ -49,10 +50,16 @@ class _Closure:
         self.modules[function.module] = None
         # Locals shadow module-level names; every name a function binds is local to it, as in Python.
         bound = local_names(function.node)
-        for node in ast.walk(function.node):
-            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-                self._meet(function.module, node, bound)
+        for default in parameter_defaults(function.node).values():
+            self._meet_all(function.module, default, frozenset())
+        for statement in function.node.body:
+            self._meet_all(function.module, statement, bound)
         self.functions.append(function)
+
+    def _meet_all(self, module: Module, part: ast.AST, bound: frozenset[str]) -> None:
+        for node in _evaluated(part):
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+                self._meet(module, node, bound)
 
     def _meet(self, module: Module, node: ast.expr, bound: frozenset[str]) -> None:
         found = resolve(module, node, bound)
@@ -75,7 +82,9 @@ class _Closure:
     def renamer(self, function: Function) -> Rename:
         """How the printer spells globals inside ``function``."""
         bound = local_names(function.node)
-        return lambda node: self._spelling(function.module, node, bound)
+        # Defaults are the module's to evaluate: BLOCK=BLOCK names a constant, not the parameter.
+        outside = {n for d in parameter_defaults(function.node).values() for n in ast.walk(d)}
+        return lambda node: self._spelling(function.module, node, frozenset() if node in outside else bound)
 
     def _spelling(self, module: Module, node: ast.expr, bound: frozenset[str]) -> str | None:
         """The canonical name of a global that ``node`` stands for; None for locals and attributes of values."""
@@ -91,6 +100,17 @@ class _Closure:
                 return self.names.get((module.path, ast_path(node)))
             case _:
                 return None
+
+
+def _evaluated(part: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that are evaluated when ``part`` runs, breadth first: type hints and decorators are not."""
+    waiting = deque([part])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        hints = (getattr(node, "annotation", None), getattr(node, "returns", None))
+        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+        waiting.extend(n for n in ast.iter_child_nodes(node) if n not in hints and n not in decorators)
 
 
 _NOT_GLOBAL = object()

@@ -11,7 +11,12 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from teenybuild.compiler.frontend.canonical import is_constexpr_hint, spell_parameters, without_docstring
+from teenybuild.compiler.frontend.canonical import (
+    is_constexpr_hint,
+    parameter_defaults,
+    spell_parameters,
+    without_docstring,
+)
 from teenybuild.compiler.frontend.expressions import Expressions, Frame, Poisoned
 from teenybuild.compiler.frontend.values import (
     POISON,
@@ -684,12 +689,3 @@ def rebuild(like: object, values: Iterator[Value]) -> object:
     if isinstance(like, Tensor):
         return Tensor(next(values), like.dtype)
     return like
-
-
-def parameter_defaults(node: ast.FunctionDef) -> dict[str, ast.expr]:
-    """The default of each parameter that has one."""
-    args = node.args
-    positional = [*args.posonlyargs, *args.args]
-    found = {a.arg: d for a, d in zip(reversed(positional), reversed(args.defaults), strict=False)}
-    found |= {a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None}
-    return found
