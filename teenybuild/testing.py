@@ -1,0 +1,196 @@
+"""For people who test their own kernels: run one on this machine, check it against a reference, no GPU needed.
+
+from teenybuild.testing import check
+
+def test_scale():
+    x = np.random.rand(1003).astype(np.float32)
+    check("kernels/scale.py:scale", lambda x_ptr, **_: {"out_ptr": 2 * x_ptr},
+          {"x_ptr": x, "out_ptr": np.empty_like(x), "n": x.size}, const={"BLOCK": 128}, grid=(8,))
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teenybuild import api
+from teenybuild.diagnostics import error
+from teenybuild.dtypes import BY_NUMPY, DType
+from teenybuild.runtime import index
+from teenybuild.runtime.host import HostProgram
+from teenybuild.runtime.layout import Layout
+from teenybuild.types import Value
+
+Array = NDArray[Any]
+
+#: The host as such, and a GPU's layouts, shuffles and shared memory run on it.
+HOST_TARGETS = ("cpu", "cpu:sm_90a")
+
+#: How far a result may lie from the reference, relative to the reference's largest value: a few roundings of the dtype.
+TOLERANCES = {"f64": 1e-14, "f32": 4e-6, "f16": 2e-3, "bf16": 1.6e-2}
+
+
+def run(
+    kernel: str | Callable[..., Any],
+    args: Mapping[str, Any],
+    *,
+    grid: Sequence[int],
+    const: Mapping[str, Value] | None = None,
+    target: str = "cpu",
+    types: Mapping[str, str] | None = None,
+    cache_dir: str | Path | None = None,
+    **options: Any,
+) -> api.Artifact:
+    """Compiles a kernel for the host and runs it on NumPy arrays, which it changes in place.
+
+    ``args`` gives every run-time parameter a value: an array, a number, or None; types follow from them (``int`` is i32, ``float`` f32) unless
+    ``types`` says otherwise.  ``grid`` has one to three extents.  ``options`` are those of :func:`teenybuild.compile`
+    (``num_warps``, ``assume``, …).  Raises :class:`teenybuild.UserError` for what is wrong with the kernel or the arguments.
+    """
+    spelled = {name: _type_of(name, value) for name, value in args.items()} | dict(types or {})
+    with tempfile.TemporaryDirectory() as scratch:
+        artifact = api.compile(kernel, target, spelled, const, cache_dir=cache_dir or scratch, **options)
+        _launch(artifact, args, tuple(grid))
+    return artifact
+
+
+def check(
+    kernel: str | Callable[..., Any],
+    reference: Callable[..., Mapping[str, Any]],
+    args: Mapping[str, Any],
+    *,
+    grid: Sequence[int],
+    const: Mapping[str, Value] | None = None,
+    tolerance: float | Mapping[str, float] | None = None,
+    targets: Sequence[str] = HOST_TARGETS,
+    types: Mapping[str, str] | None = None,
+    **options: Any,
+) -> None:
+    """Runs a kernel on copies of ``args`` and compares what it wrote with ``reference``, for each target.
+
+    ``reference`` is called with the arguments by name, floats widened to float64, and gives the arrays the kernel should write, by name.
+    Arrays that are only written start as NaN (integers: a pattern), so that what is not written shows.  ``tolerance`` is relative to the
+    largest value of each array, by name or for all; left out, it is a few roundings of the array's dtype, and 0 for integers.
+
+    Raises AssertionError that says where the worst element is, or :class:`teenybuild.UserError`.
+    """
+    wanted = reference(**{name: _widened(value) for name, value in args.items()})
+    spelled = {name: _type_of(name, value) for name, value in args.items()} | dict(types or {})
+    for target in targets:
+        copies: dict[str, Any] = {n: v.copy() if _is_array(v) else v for n, v in args.items()}
+        with tempfile.TemporaryDirectory() as scratch:
+            keywords: dict[str, Any] = {"cache_dir": scratch, **options}
+            artifact = api.compile(kernel, target, spelled, const, **keywords)
+            _poison(artifact, copies)
+            _launch(artifact, copies, tuple(grid))
+        for name, expected in wanted.items():
+            allowed = tolerance.get(name) if isinstance(tolerance, Mapping) else tolerance
+            _compare(name, target, copies[name], np.asarray(expected), allowed)
+
+
+def _is_array(value: Any) -> TypeGuard[Array]:
+    return isinstance(value, np.ndarray)
+
+
+def _dtype_of(name: str, array: Array) -> DType:
+    found = BY_NUMPY.get(array.dtype.name)
+    if found is None:
+        raise error(f"the array {name} has the dtype {array.dtype}, which kernels do not have")
+    return found
+
+
+def _type_of(name: str, value: Any) -> str:
+    if value is None:
+        return "none"
+    if _is_array(value):
+        return f"*{_dtype_of(name, value)}"
+    if isinstance(value, np.generic):
+        scalar: Any = value
+        if scalar.dtype.name in BY_NUMPY:
+            return BY_NUMPY[scalar.dtype.name].name
+    if isinstance(value, bool):
+        return "i1"
+    if isinstance(value, int):
+        return "i32"
+    if isinstance(value, float):
+        return "f32"
+    raise error(f"the argument {name} is {value!r}, which is no array, number or None")
+
+
+def _launch(artifact: api.Artifact, args: Mapping[str, Any], grid: tuple[int, ...]) -> None:
+    """Runs an artifact of the host on arrays and numbers by name."""
+    abi = artifact.abi
+    if not str(abi["target"]).startswith("cpu"):
+        raise error(
+            f"{abi['target']} does not run on this machine", hint="the targets for tests are cpu and cpu:sm_…"
+        )
+    if not 1 <= len(grid) <= 3 or any(extent < 1 for extent in grid):
+        raise error(f"the grid {grid} is not one to three numbers from 1 up")
+    arguments: list[dict[str, Any]] = abi["arguments"]
+    names = tuple(a["name"] for a in arguments)
+    layout = Layout(names, arguments, abi["packed_size"])
+    name, isa = str(abi["function"]), str(abi["target"]).rpartition(":")[2]
+    image = index.Artifact(
+        str(abi["target"]),
+        artifact.path,
+        str(abi["symbol"]),
+        abi["files"]["so"],
+        "",
+        0,
+        0,
+        abi["scratch_bytes"],
+        (1, 1, 1),
+        False,
+    )
+    values = [args[n].ctypes.data if _is_array(args[n]) else args[n] for n in names]
+    for place, convert in layout.converted:
+        values[place] = convert(values[place])
+    x, y, z = (*grid, 1, 1)[:3]
+    HostProgram(image, layout, isa, name).run(values, (x, y, z))
+
+
+def _widened(value: Any) -> Any:
+    if _is_array(value) and _dtype_of("", value).is_float:
+        with np.errstate(invalid="ignore"):  # an output may hold anything yet
+            return value.astype(np.float64)
+    return value
+
+
+def _poison(artifact: api.Artifact, args: dict[str, Any]) -> None:
+    """Fills the arrays that the kernel only writes."""
+    for argument in artifact.abi["arguments"]:
+        if argument["access"] == "write":
+            array: Array = args[argument["name"]]
+            if _dtype_of("", array).is_float:
+                array[...] = np.nan
+            else:
+                array.view(np.uint8)[...] = 0xA5
+
+
+def _compare(name: str, target: str, got: Array, wanted: Array, tolerance: float | None) -> None:
+    dtype = _dtype_of(name, got)
+    allowed = TOLERANCES.get(dtype.name, 0.0) if tolerance is None else tolerance
+    if got.shape != wanted.shape:
+        raise AssertionError(
+            f"{name} on {target}: the reference has the shape {wanted.shape}, the array {got.shape}"
+        )
+    actual, expected = got.astype(np.float64), wanted.astype(np.float64)
+    scale = max(float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0)), 1e-300)
+    same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+    with np.errstate(invalid="ignore"):
+        difference = np.where(same, 0.0, np.abs(actual - expected) / scale)
+    difference = np.where(np.isnan(difference), np.inf, difference)
+    worst = float(difference.max(initial=0.0))
+    if worst > allowed:
+        where = np.unravel_index(int(difference.argmax()), difference.shape)
+        place = ", ".join(str(int(i)) for i in where)
+        raise AssertionError(
+            f"{name}[{place}] on {target} is {actual[where]!r}, expected {expected[where]!r}: "
+            f"off by {worst:.3g} of the largest value, at most {allowed:.3g} is right "
+            f"({int((difference > allowed).sum())} of {difference.size} elements are wrong)"
+        )
