@@ -27,11 +27,14 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One way to call a method: ``by_position`` by position or name, ``named`` by name only."""
+    """One way to call a method: ``by_position`` by position or name, ``named`` by name only.
+
+    ``gives`` are the types of the arguments of the specialisation that it returns; None where it returns nothing.
+    """
 
     by_position: tuple[Parameter, ...]
     named: tuple[Parameter, ...]
-    returns: str
+    gives: tuple[str, ...] | None
 
 
 class Calls:
@@ -62,9 +65,9 @@ class Calls:
             first = next(row for row in self._rows if _inside((*row.kinds, *row.named), box))
             by_position = tuple(map(Parameter, self._built.parameters, box[:count]))
             named = tuple(map(Parameter, self._named, box[count:], first.defaults))
-            returns = "None" if grid is not None else _specialisation(box[:count])
+            gives = None if grid is not None else tuple(map(_either, box[:count]))
             extra = (grid, *launch) if grid is not None else launch
-            found.append(Call(by_position, (*named, *extra), returns))
+            found.append(Call(by_position, (*named, *extra), gives))
         return found
 
     def _specs(self, auto: str) -> list[Call]:
@@ -72,18 +75,17 @@ class Calls:
         dtypes = tuple(self._built.kernel.dtypes)
         names = (*dtypes, *self._named)
         found: list[Call] = []
-        for box in cover(
-            [(*row.dtypes, *row.named, _specialisation([(k,) for k in row.kinds])) for row in self._rows]
-        ):
-            first = next(row for row in self._rows if _inside((*row.dtypes, *row.named), box[:-1]))
-            (returns,) = box[-1]
-            # Calls that give different things must not overlap: the first may leave its dtype variables out.
+        # What it takes goes in as one more dimension: a call gives one kind of thing.
+        rows = [(*row.dtypes, *row.named, ", ".join(row.kinds)) for row in self._rows]
+        for box in cover(rows):
+            first = self._rows[next(place for place, row in enumerate(rows) if _inside(row, box))]
+            # Calls that give different things must not overlap: only those like the first may leave their dtype variables out.
             defaults = [*first.dtypes, *first.defaults]
-            if found and returns != found[0].returns:
+            if first.kinds != self._rows[0].kinds:
                 defaults[: len(dtypes)] = [""] * len(dtypes)
             named = tuple(map(Parameter, names, box[:-1], defaults))
             extra = (Parameter(auto, ("bool",), "False"),) if self._has_auto else ()
-            found.append(Call((), (*named, *extra), returns))
+            found.append(Call((), (*named, *extra), first.kinds))
         return found
 
 
@@ -119,8 +121,8 @@ def _constant(value: Value) -> str:
     return "float" if isinstance(value, float) else literal(value)
 
 
-def _specialisation(kinds: Sequence[Sequence[str]]) -> str:
-    return f"Specialisation[tuple[{', '.join(' | '.join(each) for each in kinds) or '()'}]]"
+def _either(types: Sequence[str]) -> str:
+    return " | ".join(types)
 
 
 def _inside(row: Sequence[str], box: Sequence[Sequence[str]]) -> bool:

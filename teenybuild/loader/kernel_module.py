@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from teenybuild.loader.calls import Call, Calls, Parameter
 from teenybuild.loader.docstring import docstring
 from teenybuild.loader.index import grid_names
-from teenybuild.loader.text import bracketed
+from teenybuild.loader.text import bracketed, fits
 from teenybuild.loader.variants import Built
 from teenybuild.manifest import grid
 
@@ -90,11 +90,26 @@ def _definition(name: str, call: Call) -> list[str]:
     parameters = [["_self" if "self" in taken else "self"], *map(_parameter, call.by_position)]
     if call.named:
         parameters += [["*"], *map(_parameter, call.named)]
-    head, tail = f"        def {name}(", f"        ) -> {call.returns}: ..."
-    if parameters == [["self"]]:
-        return [f"{head}self) -> {call.returns}: ..."]
+    returns = _returns(call)
+    if len(parameters) == 1 and len(returns) == 1:
+        line = f"        def {name}(self) -> {returns[0]}: ..."
+        if fits(line):
+            return [line]
     lines = [f"            {line}" for each in parameters for line in [*each[:-1], f"{each[-1]},"]]
-    return [head, *lines, tail]
+    first, *rest = returns
+    end = [f"        ) -> {first}", *(f"        {line}" for line in rest)]
+    return [f"        def {name}(", *lines, *end[:-1], f"{end[-1]}: ..."]
+
+
+def _returns(call: Call) -> list[str]:
+    """The type that a call gives, over several lines where it does not fit after the parameters."""
+    if call.gives is None:
+        return ["None"]
+    line = f"Specialisation[tuple[{', '.join(call.gives) or '()'}]]"
+    if fits(f"        ) -> {line}: ..."):
+        return [line]
+    inner = [each[8:] for each in bracketed(12, "tuple[", call.gives, "]")]
+    return ["Specialisation[", *inner, "]"]
 
 
 def _parameter(parameter: Parameter) -> list[str]:

@@ -16,23 +16,18 @@ def literal(value: Value) -> str:
     return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
+def fits(line: str) -> bool:
+    """Whether a line is short enough to stay one."""
+    return len(line) <= _WIDTH
+
+
 def bracketed(indent: int, before: str, items: Sequence[str], after: str) -> list[str]:
     """``before`` + items + ``after``, on one line where it fits, else an item a line."""
     line = f"{' ' * indent}{before}{', '.join(items)}{after}"
-    if len(line) <= _WIDTH:
+    if fits(line):
         return [line]
     inner = " " * (indent + 4)
     return [f"{' ' * indent}{before}", *(f"{inner}{item}," for item in items), f"{' ' * indent}{after}"]
-
-
-def wrapped(text: str, width: int = _WIDTH) -> list[str]:
-    """Words in lines of at most ``width`` characters, where words allow."""
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
-            lines.append("")
-        lines[-1] += f"{' ' if lines[-1] else ''}{word}"
-    return lines
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -35,9 +35,11 @@ def write_package(files: Mapping[str, bytes], directory: Path) -> bool:
 def _write(files: Mapping[str, bytes], directory: Path) -> bool:
     ours = _ours(directory)
     changed = [path for path, data in files.items() if _contents(directory / path) != data]
-    foreign = [path for path in changed if path not in ours and os.path.lexists(directory / path)]
+    foreign = {path for path in changed if path not in ours and os.path.lexists(directory / path)}
+    # Whoever writes the same package at the same time has listed its files before it wrote them.
+    foreign -= _ours(directory) if foreign else set()
     if foreign:
-        raise _in_the_way(directory, foreign)
+        raise _in_the_way(directory, sorted(foreign))
     gone = sorted(ours - files.keys())
     listed = _listing(files)
     if not changed and not gone and _contents(directory / FILES) == listed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from .dtypes import DTYPES, DType, bf16_bits
 from .errors import ArgumentError, ArgumentTypeError, ArgumentValueError
@@ -195,8 +195,8 @@ def _either(words: Sequence[str]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def _class(value: Any) -> str:
-    kind = cast("type[Any]", type(value))
+def _class(value: object) -> str:
+    kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 

@@ -107,7 +107,7 @@ class RowGrid:
         what, value, *_ = READERS[type(extent)](extent)
         if what != "int":
             raise self._wrong(f"expected an integer, got {shown(extent)}", axis)
-        return value
+        return int(value)
 
     def _checked(self, extents: Sequence[int], lowest: int, limits: Extents) -> Extents:
         for extent, highest, axis in zip(extents, limits, "xyz", strict=False):

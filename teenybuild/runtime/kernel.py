@@ -95,13 +95,13 @@ class Kernel:
         place = state.places.find(views, launch.get("target"))
         return state.specialisation(state.chooser.for_call(place.target, values, views, given))
 
-    def spec(self, /, **named: Any) -> Specialisation[Any]:
+    def spec(self, /, *args: Any, **named: Any) -> Specialisation[Any]:
         """The first declared specialisation with these dtype variables, consts and options; with ``auto=True``, its extra variant.
 
         Raises a :class:`LaunchError` where there is none.
         """
         state = self._state or self._open()
-        _, given, said = state.spec.bind((), named)
+        _, given, said = state.spec.bind(args, named)
         return state.specialisation(state.chooser.by_name(given, bool(said.get("auto"))))
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, SupportsIndex, SupportsInt, TypeAlias
+from typing import Any, Protocol, SupportsInt, TypeAlias
 
 
 class NumPyArray(Protocol):
@@ -32,8 +32,15 @@ class DLPackArray(Protocol):
     def __dlpack_device__(self) -> tuple[Any, Any]: ...
 
 
+class WholeNumber(Protocol):
+    """An integer scalar of NumPy. Arrays have an ``__index__`` too, but count no bits."""
+
+    def __index__(self) -> int: ...
+    def bit_count(self) -> int: ...
+
+
 class RealNumber(Protocol):
-    """A floating point scalar of NumPy."""
+    """A floating point scalar of NumPy. Arrays are numbers to ``float`` too, but not to ``is_integer``."""
 
     def __float__(self) -> float: ...
     def is_integer(self) -> bool: ...
@@ -62,12 +69,12 @@ class CudaStream(Protocol):
 #: An array: the address of its first element is what the kernel gets.
 Array: TypeAlias = NumPyArray | Tensor | CudaArray | DLPackArray
 #: A whole number. NumPy's are taken by value.
-Int: TypeAlias = SupportsIndex
+Int: TypeAlias = int | WholeNumber
 #: A floating point number, or a whole one. NumPy's are taken by value.
-Float: TypeAlias = float | SupportsIndex | RealNumber
+Float: TypeAlias = float | WholeNumber | RealNumber
 #: True or False. NumPy's are taken by value.
 Bool: TypeAlias = bool
 #: How many programs run, in one to three dimensions, x first.
-Grid: TypeAlias = Sequence[SupportsIndex]
+Grid: TypeAlias = Sequence[Int]
 #: Where a launch is queued: an address, or a stream of PyTorch, CuPy or cuda-bindings.
 Stream: TypeAlias = SupportsInt | TorchStream | CuPyStream | CudaStream

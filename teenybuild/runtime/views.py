@@ -129,7 +129,7 @@ def _torch_stream(device: int) -> int:
         return 0
     # What torch.cuda.current_stream(device).cuda_stream asks, without making a Stream to hold the answer.
     current = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-    return current(device) if current is not None else torch.cuda.current_stream(device).cuda_stream
+    return int(current(device) if current is not None else torch.cuda.current_stream(device).cuda_stream)
 
 
 def _cupy_array(array: Any) -> View:
@@ -138,7 +138,7 @@ def _cupy_array(array: Any) -> View:
 
 
 def _cupy_stream(device: int) -> int:
-    return cast(Any, sys.modules["cupy"]).cuda.get_current_stream(device).ptr
+    return int(cast(Any, sys.modules["cupy"]).cuda.get_current_stream(device).ptr)
 
 
 def _cuda_array(array: Any) -> View:

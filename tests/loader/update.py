@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -9,8 +10,10 @@ from pathlib import Path
 
 from tests.runtime.fake_driver import FakeDevice, FakeDriver
 
+from . import goldens
 from .manifests import VECTOR_ADD, ZOO
 from .packages import imported, install
+from .test_abi_schema import GOLDEN, images, settled
 from .wrong_calls import CASES, complaint, write_golden
 
 #: What the corpus of wrong calls runs on: device 2 is too old for everything, device 3 not the one of sm_90a.
@@ -35,6 +38,9 @@ def main() -> str | None:
         imported(install(VECTOR_ADD, Path(directory))) as add,
     ):
         write_golden({name: complaint(make, zoo, add) for name, make in CASES.items()})
+    goldens.write()
+    image = images()["sm_90a/vector_add__f32__128__a"]
+    GOLDEN.write_text(json.dumps(settled(image), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return None
 
 
