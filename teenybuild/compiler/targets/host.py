@@ -237,7 +237,8 @@ class HostMachine(Machine):
     def _emit(self, run: list[_Pending], threads: int) -> None:
         """One loop over lanes for a run; what is used after it is stored."""
         here = Counter(v for p in run for v in p.reads)
-        outlives = {r for p in run for r in p.results if self._uses[r] > here[r]}
+        # In order: where an array lies must not depend on where objects lie.
+        outlives = dict.fromkeys(r for p in run for r in p.results if self._uses[r] > here[r])
         for value in outlives:
             layout = cast(Layout, value.layout)
             self._arrays[value] = self.array(element(value.type), layout.count, threads)

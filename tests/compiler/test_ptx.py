@@ -1,0 +1,185 @@
+"""What PTX must hold, and must not: widths of accesses, instructions of reductions and functions, directives."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from teenybuild.diagnostics import UserError
+from teenybuild.targets import ARCHITECTURES
+from tests.support.catalogue import CATALOGUE, Entry
+
+from .corpus import TESTS
+
+ADD = """
+@triton.jit
+def kernel(x, y, o, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    m = i < n
+    tl.store(o + i, tl.load(x + i, mask=m) + tl.load(y + i, mask=m), mask=m)
+"""
+WHOLE = """
+@triton.jit
+def kernel(x, y, o, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + i) + tl.load(y + i))
+"""
+ALIGNED = {name: {"div": 16} for name in ("x", "y", "o")}
+ALL_ALIGNED = ALIGNED | {"n": {"div": 16}}
+
+
+def add(
+    dtype: str, assume: Mapping[str, Mapping[str, int]], *, block: int = 1024, num_warps: int = 4
+) -> Entry:
+    types = dict.fromkeys(("x", "y", "o"), f"*{dtype}") | {"n": "i32"}
+    return Entry("add", ADD, types, {"BLOCK": block}, assume, num_warps)
+
+
+def whole(dtype: str, assume: Mapping[str, Mapping[str, int]]) -> Entry:
+    return Entry("whole", WHOLE, dict.fromkeys(("x", "y", "o"), f"*{dtype}"), {"BLOCK": 1024}, assume)
+
+
+def expression(text: str, dtype: str = "f32") -> Entry:
+    """One element a lane: each instruction appears once."""
+    source = f"@triton.jit\ndef kernel(x, y, o):\n    i = tl.arange(0, 128)\n    a, b = tl.load(x + i), tl.load(y + i)\n    tl.store(o + i, {text})\n"
+    return Entry("expression", source, {"x": f"*{dtype}", "y": f"*{dtype}", "o": f"*{dtype}"})
+
+
+#: What is compiled, and how often a pattern matches a line of its PTX.
+FRAGMENTS: dict[str, tuple[Entry, dict[str, int]]] = {
+    # 1024 elements, 128 threads: 8 elements a thread, 4 an access.
+    "add, aligned": (
+        add("f32", ALL_ALIGNED),
+        {r"ld\.global\.v4\.b32": 4, r"ld\.global": 4, r"st\.global\.v4\.b32": 2, r"st\.global": 2, r"add(\.rn)?\.f32": 8, r"\bcvt": 0, r"bar\.": 0},
+    ),
+    "add, unaligned": (add("f32", {}), {r"ld\.global\.b32": 16, r"ld\.global\.v": 0, r"st\.global\.b32": 8, r"\bcvt": 0}),
+    # The mask may end anywhere: neighbours do not share it.
+    "add, n unaligned": (add("f32", ALIGNED), {r"ld\.global\.b32": 16, r"ld\.global\.v": 0}),
+    "add, no mask": (whole("f32", ALIGNED), {r"ld\.global\.v4": 4, r"ld\.global": 4, r"st\.global\.v4": 2, r"^\s*@": 0}),
+    "add, no mask, unaligned": (whole("f32", {}), {r"ld\.global\.b32": 16, r"\.v[24]": 0}),
+    "add, more warps": (add("f32", ALL_ALIGNED, num_warps=8), {r"ld\.global\.v4\.b32": 2, r"st\.global\.v4\.b32": 1, r"\.reqntid 256": 1}),
+    "add, one element a thread": (add("f32", ALL_ALIGNED, block=128), {r"ld\.global\.b32": 2, r"\.v[24]": 0}),
+    "add, bf16": (add("bf16", ALL_ALIGNED), {r"ld\.global\.v4\.b32": 2, r"ld\.global": 2, r"st\.global\.v4\.b32": 1}),
+    "add, i8": (add("i8", ALL_ALIGNED), {r"ld\.global\.v2\.b32": 2, r"ld\.global": 2, r"st\.global\.v2\.b32": 1}),
+    "add, f64": (add("f64", ALL_ALIGNED), {r"ld\.global\.v2\.b64": 8, r"ld\.global": 8, r"add(\.rn)?\.f64": 8}),
+    "add, aligned by 8 bytes": (add("f32", {name: {"div": 8} for name in ALL_ALIGNED}), {r"ld\.global\.v2\.b32": 8, r"ld\.global": 8}),
+    "softmax, aligned": (
+        Entry("softmax", CATALOGUE["softmax"].source, {"x": "*f32", "o": "*f32", "n": "i32"}, {"BLOCK": 1024}, {k: {"div": 16} for k in "xon"}),
+        # Two reductions: one barrier each, five exchanges each.
+        {r"bar\.sync": 2, r"shfl\.sync\.bfly": 10, r"ex2\.approx\.f32": 8, r"div\.full\.f32": 8, r"ld\.global\.v4": 2, r"ld\.shared\.v4": 2},
+    ),
+    "softmax, one warp": (
+        Entry("softmax", CATALOGUE["softmax"].source, {"x": "*f32", "o": "*f32", "n": "i32"}, {"BLOCK": 128}, num_warps=1),
+        {r"bar\.": 0, r"shfl\.sync\.bfly": 10, r"\.shared": 0},
+    ),
+    "division": (expression("a / b"), {r"div\.full\.f32": 1}),
+    "division, f64": (expression("a / b", "f64"), {r"div\.rn\.f64": 1}),
+    "multiply and add": (expression("a * b + a"), {r"fma\.rn\.f32": 1, r"mul(\.rn)?\.f32": 0}),
+    "exp": (expression("tl.exp(a)"), {r"ex2\.approx\.f32": 1, r"mul(\.rn)?\.f32": 1}),
+    "exp2": (expression("tl.exp2(a)"), {r"ex2\.approx\.f32": 1}),
+    "rsqrt": (expression("tl.rsqrt(a)"), {r"rsqrt\.approx\.f32": 1}),
+    "sqrt": (expression("tl.sqrt(a)"), {r"sqrt\.rn\.f32": 1}),
+    "maximum": (expression("tl.maximum(a, b)"), {r"max\.f32": 1}),
+    "maximum with NaN": (expression("tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)"), {r"max\.NaN\.f32": 1}),
+    "comparison": (expression("tl.where(a < b, a, b)"), {r"setp\.lt\.f32": 1, r"selp\.": 1}),
+    "integers, u8 to f32": (expression("(a.to(tl.float32) + 1).to(tl.uint8)", "u8"), {r"cvt\.rn\.f32\.u": 1}),
+}  # fmt: skip
+
+
+def count(pattern: str, ptx: str) -> int:
+    return sum(1 for line in ptx.splitlines() if re.search(pattern, line))
+
+
+@pytest.mark.parametrize("case", FRAGMENTS)
+def test_fragments(case: str) -> None:
+    entry, wanted = FRAGMENTS[case]
+    ptx = entry.compile("sm_90a").ptx
+    assert ptx is not None
+    assert {pattern: count(pattern, ptx) for pattern in wanted} == wanted
+
+
+def test_bf16_is_rounded_by_the_gpu_where_it_can() -> None:
+    entry = expression("a.to(tl.float32) * 3.0", "bf16")
+    old, new = entry.compile("sm_75").ptx, entry.compile("sm_80").ptx
+    assert old is not None
+    assert new is not None
+    assert count(r"cvt\.rn\.bf16\.f32", old) == 0
+    assert count(r"cvt\.rn\.bf16\.f32", new) == 1
+
+
+def test_dot_runs_on_fused_multiply_adds() -> None:
+    ptx = CATALOGUE["dot_f32_f32_32"].compile("sm_90a").ptx
+    assert ptx is not None
+    assert count(r"fma\.rn\.f32", ptx) >= 4
+    assert count(r"bar\.sync", ptx) >= 1
+    assert count(r"st\.shared", ptx) >= 2
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES.values(), ids=lambda arch: arch.name)
+def test_every_architecture_has_its_header(arch: Any) -> None:
+    artifact = add("bf16", ALL_ALIGNED).compile(arch.name)
+    assert artifact.ptx is not None
+    assert f".version {arch.ptx}\n" in artifact.ptx
+    assert f".target {arch.name}\n" in artifact.ptx
+    assert ".visible .entry kernel_entry_point(" in artifact.ptx
+    assert artifact.abi["launch"] == {
+        "threads": 128,
+        "shared_bytes": 0,
+        "cluster": [1, 1, 1],
+        "cooperative": False,
+    }
+
+
+def test_directives() -> None:
+    ptx = add("f32", {}, num_warps=2).compile("sm_90a", maxnreg=64, ptx="8.4").ptx
+    assert ptx is not None
+    assert (".version 8.4\n" in ptx, count(r"\.reqntid 64\b", ptx), count(r"\.maxnreg 64", ptx)) == (
+        True,
+        1,
+        1,
+    )
+    with pytest.raises(UserError, match=r"PTX 7\.8 is not a version that sm_90a has"):
+        add("f32", {}).compile("sm_90a", ptx="7.8")
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_kernel_compiles_to_one_function(name: str) -> None:
+    """On the oldest and the newest architecture: nothing outside is called, nothing is kept in local memory."""
+    for target in ("sm_75", "sm_121"):
+        ptx = CATALOGUE[name].compile(target).ptx
+        assert ptx is not None
+        assert count(r"\.entry", ptx) == 1
+        assert [
+            line for line in ptx.splitlines() if re.search(r"\.extern \.func|\.local|vprintf|st\.local", line)
+        ] == []
+
+
+def test_the_bytes_do_not_depend_on_hash_seeds() -> None:
+    """Fresh processes with other seeds, and in another order, give the same artifacts."""
+    names = list(CATALOGUE)
+    script = (
+        "import hashlib, sys\n"
+        "from tests.support.catalogue import CATALOGUE\n"
+        "for name in sorted(sys.argv[1:]):\n"
+        "    for target in ('sm_90a', 'cpu', 'cpu:sm_90a'):\n"
+        "        artifact = CATALOGUE[name].compile(target)\n"
+        "        print(name, artifact.key, hashlib.sha256(artifact.path.read_bytes()).hexdigest())\n"
+    )
+
+    def digests(seed: str, order: list[str]) -> str:
+        command = [sys.executable, "-c", script, *order]
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        return subprocess.run(
+            command, cwd=TESTS.parent, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+
+    first = digests("1", names)
+    assert len(first.splitlines()) == 3 * len(names)
+    second = digests("2", names[::-1])
+    assert [a for a, b in zip(first.splitlines(), second.splitlines(), strict=True) if a != b] == []
