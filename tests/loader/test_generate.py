@@ -259,7 +259,15 @@ def test_many_specialisations_make_one_signature(tmp_path: Path) -> None:
     write_package(
         {path: data for path, data in files.items() if not path.startswith("_artifacts/")}, tmp_path / "many"
     )
-    ruff = [sys.executable, "-m", "ruff", "format", "--isolated", "--check", str(tmp_path / "many" / "_kernels")]
+    ruff = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "format",
+        "--isolated",
+        "--check",
+        str(tmp_path / "many" / "_kernels"),
+    ]
     subprocess.run(ruff, check=True, timeout=60)
     with imported(tmp_path / "many") as kernels:
         assert len(kernels.vector_add.specialisations) == 2400
