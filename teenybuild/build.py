@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import secrets
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,13 +87,16 @@ def build(
 
 def _full(project: Project, jobs: int | None, force: bool, progress: Progress | None) -> Report:
     from teenybuild.generate import PACKAGE_STAMP, STAMPS, generate
+    from teenybuild.packaging import intact, recorded_directory, recorded_package
 
+    started_ns = time.time_ns()
     generated = generate(project)
     stamps = [project.build / STAMPS / c.path for c in generated.chunks]
-    for path in (
-        [*stamps, project.build / PACKAGE_STAMP] if force else state.damaged_outputs(project.build, stamps)
-    ):
+    package_stamp = project.build / PACKAGE_STAMP
+    for path in stamps if force else state.damaged_outputs(project.build, stamps):
         path.unlink(missing_ok=True)
+    if force or not intact(package_stamp):
+        package_stamp.unlink(missing_ok=True)
     state.forget(project.build)
     run = secrets.token_hex(8)
     status, output = _run_ninja(project.build, run, jobs, force, progress)
@@ -104,25 +107,19 @@ def _full(project: Project, jobs: int | None, force: bool, progress: Progress | 
     report.specialisations = sum(len(c.members) for c in generated.chunks)
     report.targets = tuple(t.name for t in generated.targets)
     report.cached = report.specialisations - report.compiled - report.failed
-    report.package = str(_package_directory(project))
+    report.package = str(recorded_directory(package_stamp) or project.build)
     if status == 0:
-        outputs = [*stamps, project.build / PACKAGE_STAMP, *_package_files(project)]
-        state.record(project.build, project.settings.json(), report.summary(), generated.inputs, outputs)
+        state.record(
+            project.build,
+            project.settings.json(),
+            report.summary(),
+            generated.inputs,
+            [*stamps, package_stamp, *recorded_package(package_stamp)],
+            started_ns=started_ns,
+        )
     elif report.ok:
         raise BugError(f"ninja failed (exit status {status}):\n{output}")
     return report
-
-
-def _package_directory(project: Project) -> Path:
-    with contextlib.suppress(OSError, ValueError, KeyError):
-        return Path(json.loads((project.build / "stamps/package.json").read_bytes())["directory"])
-    return project.build
-
-
-def _package_files(project: Project) -> list[Path]:
-    directory = _package_directory(project)
-    recorded = json.loads((project.build / "stamps/package.json").read_bytes())["files"]
-    return [directory / name for name in recorded]
 
 
 def _package_wants_more(build: Path) -> bool:

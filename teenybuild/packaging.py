@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,31 @@ def package(project: Project, stamp: Path) -> list[str]:
     files = generate(found.manifest, found.specialisations, images)
     write_package(files, directory)
     recorded = {
-        "directory": str(directory),
+        # From the build directory: a stamp reads the same wherever the project stands.
+        "directory": Path(os.path.relpath(directory, project.build)).as_posix(),
         "files": {name: digest(data) for name, data in sorted(files.items())},
     }
     write_if_changed(stamp, (json.dumps(recorded, indent=1) + "\n").encode())
     return []
+
+
+def recorded_directory(stamp: Path) -> Path | None:
+    """Where the package lies, by its stamp; None where there is no stamp to read."""
+    try:
+        return Path(os.path.normpath(stamp.parent.parent / json.loads(stamp.read_bytes())["directory"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def recorded_package(stamp: Path) -> dict[Path, str]:
+    """File → digest of the package, by its stamp; empty where there is no stamp to read."""
+    directory = recorded_directory(stamp)
+    return {} if directory is None else {directory / n: d for n, d in json.loads(stamp.read_bytes())["files"].items()}
+
+
+def intact(stamp: Path) -> bool:
+    """Whether the package is what its stamp says. ninja knows the stamp only."""
+    try:
+        return all(digest(path.read_bytes()) == expected for path, expected in recorded_package(stamp).items())
+    except OSError:
+        return False

@@ -10,12 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 STATE_VERSION = 1
 STATE = "state.json"
+#: How far a file's time of change may lag behind the clock: the kernel stamps files by its tick.
+_TICK_NS = 20_000_000
 
 
 def _stat(path: str) -> list[int] | None:
@@ -34,17 +36,29 @@ def _digest(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def _row(path: str) -> list[Any]:
+    return [*(_stat(path) or ()), _digest(path)]
+
+
 def record(
     build: Path,
     settings: dict[str, Any],
     summary: dict[str, Any],
-    inputs: Iterable[Path],
-    outputs: Iterable[Path],
+    inputs: Sequence[Path],
+    outputs: Sequence[Path],
+    *,
+    started_ns: int,
 ) -> None:
-    """Writes the state of a finished build."""
+    """Writes the state of a finished build that was started at ``started_ns`` (nanoseconds since the epoch).
+
+    An input that was changed while the build ran may have been read before or after: it counts as changed next time.
+    """
     from teenybuild.cache import write_atomically
 
-    rows = {str(p): [*(_stat(str(p)) or []), _digest(str(p))] for p in (*inputs, *outputs)}
+    rows = {str(p): _row(str(p)) for p in (*inputs, *outputs)}
+    for path in map(str, inputs):
+        if os.stat(path).st_ctime_ns > started_ns - _TICK_NS:  # noqa: PTH116
+            rows[path] = [0, 0, 0, ""]
     state = {"state_version": STATE_VERSION, "settings": settings, "summary": summary, "files": rows}
     write_atomically(build / STATE, json.dumps(state, separators=(",", ":")).encode())
 

@@ -83,6 +83,13 @@ class TestProject:
         self.write("kernels/scale.py", KERNEL)
         self.write("kernels/helpers.py", HELPERS)
 
+    @classmethod
+    def at(cls, directory: Path) -> TestProject:
+        """The project that is there already."""
+        project = cls.__new__(cls)
+        project.directory = directory
+        return project
+
     @property
     def build_dir(self) -> Path:
         return self.directory / "build"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,13 @@ def files(tmp_path: Path) -> list[Path]:
         path.write_text(path.name)
     (tmp_path / "more").mkdir()
     (tmp_path / "more/x.toml").write_text("x")
-    state.record(tmp_path, SETTINGS, SUMMARY, [found[0], tmp_path / "more"], [found[1]])
+    record(tmp_path, found, started_ns=time.time_ns() + 10**9)
     return found
+
+
+def record(directory: Path, files: list[Path], started_ns: int) -> None:
+    inputs = [files[0], directory / "more"]
+    state.record(directory, SETTINGS, SUMMARY, inputs, [files[1]], started_ns=started_ns)
 
 
 def test_nothing_has_changed(tmp_path: Path, files: list[Path]) -> None:
@@ -59,6 +65,14 @@ def test_a_file_that_is_gone_is_a_change(tmp_path: Path, files: list[Path]) -> N
 
 def test_a_new_file_in_a_watched_directory_is_a_change(tmp_path: Path, files: list[Path]) -> None:
     (tmp_path / "more/y.toml").write_text("y")
+    assert state.unchanged(tmp_path, SETTINGS) is None
+
+
+def test_an_input_that_changed_while_the_build_ran_is_a_change(tmp_path: Path, files: list[Path]) -> None:
+    started = time.time_ns()
+    files[0].write_text("edited after it was read")
+    os.utime(files[0], (1, 1))
+    record(tmp_path, files, started)
     assert state.unchanged(tmp_path, SETTINGS) is None
 
 
