@@ -452,3 +452,54 @@ def test_loads_and_stores_keep_their_order(n: int) -> None:
     for _ in range(n):
         d = d + d.max()
     assert_same_bits(found, d.astype(np.float32), "in order")
+
+
+BELOW_ZERO = """
+@triton.jit
+def kernel(x, o, shift, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    i = at + shift
+    middle = x + 64
+    tl.store(o + at, tl.load(middle + i % 8))
+    tl.store(o + BLOCK + at, tl.load(middle + i // 8))
+    tl.store(o + 2 * BLOCK + at, tl.load(middle + at, mask=i // 16 < 0, other=-1.0))
+    tl.store(o + 3 * BLOCK + at, tl.load(middle + at.to(tl.int8)))
+"""
+
+
+@pytest.mark.parametrize("shift", [-32, -16, 0, 16])
+def test_indices_below_zero(shift: int) -> None:
+    """Quotients and remainders go toward zero, so runs of indices break there; an index of 8 bits wraps."""
+    block = 128
+    x = np.arange(256, dtype=np.float32)
+    arguments = {"x": x, "o": np.zeros(4 * block, np.float32), "shift": shift}
+    assumed = {"x": {"div": 16}, "o": {"div": 16}, "shift": {"div": 16}}
+    found = run(BELOW_ZERO, arguments, {"BLOCK": block}, assume=assumed)["o"].reshape(4, block)
+    at = np.arange(block)
+    i = (at + shift).astype(np.int32)
+    eight, sixteen = np.full_like(i, 8), np.full_like(i, 16)
+    assert_same_bits(found[0], x[64 + oracle.binary("%", i, eight, "i32")], "%")
+    assert_same_bits(found[1], x[64 + oracle.binary("//", i, eight, "i32")], "//")
+    below = oracle.binary("//", i, sixteen, "i32") < 0
+    assert_same_bits(found[2], np.where(below, x[64:192], np.float32(-1)), "mask")
+    assert_same_bits(found[3], x[64:192], "i8")
+
+
+WRAPPED = """
+@triton.jit
+def kernel(x, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + 128 + i.to(tl.int8)))
+    tl.store(o + BLOCK + i, tl.load(x + i.to(tl.uint8)))
+"""
+
+
+def test_a_narrow_index_wraps() -> None:
+    x = np.arange(256, dtype=np.float32)
+    found = run(
+        WRAPPED, {"x": x, "o": np.zeros(1024, np.float32)}, {"BLOCK": 512}, assume={"x": {"div": 16}}
+    )["o"]
+    i = np.arange(512)
+    assert_same_bits(
+        found, np.concatenate([x[128 + i.astype(np.int8).astype(np.int32)], x[i.astype(np.uint8)]]), "wrapped"
+    )

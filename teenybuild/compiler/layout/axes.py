@@ -11,7 +11,7 @@ would address memory on both ends of the address space.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 
 from teenybuild.compiler.ir import arith, scf, tt
@@ -33,6 +33,8 @@ class AxisInfo:
     #: Divisor of a scalar, or of every element.
     divisor: int = 1
     value: int | None = None
+    #: Whether no element is below zero: division rounds toward zero, so around it quotients do not follow the runs.
+    nonnegative: bool = False
 
 
 def _power_of_two_in(n: int) -> int:
@@ -49,7 +51,7 @@ def unknown(shape: tuple[int, ...]) -> AxisInfo:
 def constant(shape: tuple[int, ...], value: int) -> AxisInfo:
     """Every element is ``value``."""
     divisor = _power_of_two_in(value)
-    return AxisInfo((1,) * len(shape), (divisor,) * len(shape), shape, divisor, value)
+    return AxisInfo((1,) * len(shape), (divisor,) * len(shape), shape, divisor, value, value >= 0)
 
 
 class AxisAnalysis:
@@ -92,13 +94,14 @@ class AxisAnalysis:
         self._block(op.otherwise)
         pairs = zip(op.then.terminator.operands, op.otherwise.terminator.operands, strict=True)
         for result, (a, b) in zip(op.results, pairs, strict=True):
-            self._info[result] = _weaken(self[a], self[b])
+            self._info[result] = _weaken(self[a], self[b], _unit(result))
 
     def _loop(self, op: scf.For) -> None:
         """Carried values: the weakest of what comes in and what comes round, to a fixed point (each turn only weakens)."""
         index = op.body.args[0]
         lower, step = self[op.lower], self[op.step]
-        self._info[index] = AxisInfo((), (), (), gcd(lower.divisor, step.divisor))
+        upward = lower.nonnegative and step.nonnegative
+        self._info[index] = AxisInfo((), (), (), gcd(lower.divisor, step.divisor), None, upward)
         carried = op.body.args[1:]
         for arg, initial in zip(carried, op.initial, strict=True):
             self._info[arg] = self[initial]
@@ -106,7 +109,7 @@ class AxisAnalysis:
             self._block(op.body)
             changed = False
             for arg, value in zip(carried, op.body.terminator.operands, strict=True):
-                weaker = _weaken(self[arg], self[value])
+                weaker = _weaken(self[arg], self[value], _unit(arg))
                 if weaker != self[arg]:
                     self._info[arg] = weaker
                     changed = True
@@ -116,16 +119,23 @@ class AxisAnalysis:
             self._info[result] = self[arg]
 
 
-def _weaken(a: AxisInfo, b: AxisInfo) -> AxisInfo:
-    def least(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(gcd(p, q) for p, q in zip(x, y, strict=True))
+def _least(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(gcd(p, q) for p, q in zip(x, y, strict=True))
 
+
+def _weaken(a: AxisInfo, b: AxisInfo, unit: int, runs: tuple[int, ...] | None = None) -> AxisInfo:
+    """What holds of both; ``unit`` is what neighbours of a run differ by, ``runs`` the longest that runs may be."""
+    contiguity = _least(a.contiguity, b.contiguity)
+    if runs is not None:
+        contiguity = _least(contiguity, runs)
+    at = [gcd(_at_run(a, i, run, unit), _at_run(b, i, run, unit)) for i, run in enumerate(contiguity)]
     return AxisInfo(
-        least(a.contiguity, b.contiguity),
-        least(a.divisibility, b.divisibility),
-        least(a.constancy, b.constancy),
+        contiguity,
+        tuple(at),
+        _least(a.constancy, b.constancy),
         gcd(a.divisor, b.divisor),
         a.value if a.value == b.value else None,
+        a.nonnegative and b.nonnegative,
     )
 
 
@@ -146,21 +156,22 @@ def _make_range(op: Op, get: Get) -> AxisInfo:
     assert isinstance(op, tt.MakeRange)
     length = op.end - op.start
     # Runs are counted from the tile's start; the first value of each is start + a multiple of the run.
-    return AxisInfo((length,), (_power_of_two_in(op.start),), (1,), 1)
+    return AxisInfo((length,), (_power_of_two_in(op.start),), (1,), 1, None, op.start >= 0)
 
 
 def _splat(op: Op, get: Get) -> AxisInfo:
     assert isinstance(op, tt.Splat)
     shape = shape_of(op.type)
     source = get(op.source)
-    return AxisInfo((1,) * len(shape), (source.divisor,) * len(shape), shape, source.divisor, source.value)
+    ones, divisors = (1,) * len(shape), (source.divisor,) * len(shape)
+    return replace(source, contiguity=ones, divisibility=divisors, constancy=shape)
 
 
 def _broadcast(op: Op, get: Get) -> AxisInfo:
     assert isinstance(op, tt.Broadcast)
     before, shape, source = shape_of(op.source.type), shape_of(op.type), get(op.source)
     constancy = tuple(r if s == 1 else c for s, r, c in zip(before, shape, source.constancy, strict=True))
-    return AxisInfo(source.contiguity, source.divisibility, constancy, source.divisor, source.value)
+    return replace(source, constancy=constancy)
 
 
 def _expand_dims(op: Op, get: Get) -> AxisInfo:
@@ -172,12 +183,11 @@ def _expand_dims(op: Op, get: Get) -> AxisInfo:
 
     # A single element: it starts every run, so it is divided by what divides all run starts along the other axes.
     whole = _every_element(source)
-    return AxisInfo(
-        put(source.contiguity, 1),
-        put(source.divisibility, whole),
-        put(source.constancy, 1),
-        source.divisor,
-        source.value,
+    return replace(
+        source,
+        contiguity=put(source.contiguity, 1),
+        divisibility=put(source.divisibility, whole),
+        constancy=put(source.constancy, 1),
     )
 
 
@@ -192,15 +202,15 @@ def _every_element(info: AxisInfo) -> int:
     return max(best, info.divisor)
 
 
-def _step(op: Op) -> int:
-    """Bytes one unit of the second operand moves the first: 1 for integers."""
-    pointer = element(op.results[0].type)
+def _unit(value: Value) -> int:
+    """How far neighbours of a run lie apart: 1 for integers, bytes of an element for pointers."""
+    pointer = element(value.type)
     return pointer.pointee.size if isinstance(pointer, Pointer) else 1
 
 
 def _add(op: Op, get: Get) -> AxisInfo:
     a, b = (get(v) for v in op.operands)
-    size = _step(op)
+    size = _unit(op.results[0])
     negative = isinstance(op, arith.SubI)
     contiguity: list[int] = []
     divisibility: list[int] = []
@@ -212,7 +222,7 @@ def _add(op: Op, get: Get) -> AxisInfo:
         contiguity.append(run)
         # The first value of a run of the sum: both operands' values there. An operand that is contiguous over a longer run than
         # the sum starts its own run elsewhere, so its value there is only known up to the sum's run.
-        at_a = _at_run(a, i, run)
+        at_a = _at_run(a, i, run, size)
         at_b = _at_run(b, i, run)
         divisibility.append(gcd(at_a, min(at_b * size, _MOST)))
         constancy.append(gcd(a.constancy[i], b.constancy[i]))
@@ -220,14 +230,15 @@ def _add(op: Op, get: Get) -> AxisInfo:
     if a.value is not None and b.value is not None and size == 1 and not isinstance(op, tt.AddPtr):
         value = a.value - b.value if negative else a.value + b.value
     divisor = gcd(a.divisor, min(b.divisor * size, _MOST))
-    return AxisInfo(tuple(contiguity), tuple(divisibility), tuple(constancy), divisor, value)
+    positive = a.nonnegative and b.nonnegative and not negative
+    return AxisInfo(tuple(contiguity), tuple(divisibility), tuple(constancy), divisor, value, positive)
 
 
-def _at_run(info: AxisInfo, axis: int, run: int) -> int:
-    """What divides the value at every multiple of ``run`` along ``axis``."""
+def _at_run(info: AxisInfo, axis: int, run: int, unit: int = 1) -> int:
+    """What divides the value at every multiple of ``run`` along ``axis``; neighbours of its runs lie ``unit`` apart."""
     if info.contiguity[axis] <= run:
         return info.divisibility[axis]
-    return gcd(info.divisibility[axis], run)
+    return gcd(info.divisibility[axis], run * unit)
 
 
 def _multiply(op: Op, get: Get) -> AxisInfo:
@@ -246,33 +257,41 @@ def _multiply(op: Op, get: Get) -> AxisInfo:
         constancy.append(gcd(a.constancy[i], b.constancy[i]))
     value = a.value * b.value if a.value is not None and b.value is not None else None
     return AxisInfo(
-        tuple(contiguity), tuple(divisibility), tuple(constancy), min(a.divisor * b.divisor, _MOST), value
+        tuple(contiguity),
+        tuple(divisibility),
+        tuple(constancy),
+        min(a.divisor * b.divisor, _MOST),
+        value,
+        a.nonnegative and b.nonnegative,
     )
 
 
 def _shift_left(op: Op, get: Get) -> AxisInfo:
     a, b = (get(v) for v in op.operands)
-    factor = 1 << b.value if b.value is not None and 0 <= b.value < 20 else 1
+    known = b.value is not None and 0 <= b.value < 64
+    factor = min(1 << b.value, _MOST) if known and b.value is not None else 1
     n = range(len(a.contiguity))
     return AxisInfo(
         a.contiguity if b.value == 0 else (1,) * len(a.contiguity),
         tuple(min(_at_run(a, i, 1) * factor, _MOST) for i in n),
         tuple(gcd(a.constancy[i], b.constancy[i]) for i in n),
         min(a.divisor * factor, _MOST),
-        a.value * factor if a.value is not None and b.value is not None else None,
+        None,
+        a.nonnegative,
     )
 
 
 def _divide(op: Op, get: Get) -> AxisInfo:
-    """``x // d``: over a contiguous run that starts at a multiple of d, quotients repeat d times."""
+    """``x // d``: over a contiguous run that starts at a multiple of d, quotients repeat d times (toward zero: not below it)."""
     a, b = (get(v) for v in op.operands)
     d = b.value
+    positive = isinstance(op, arith.DivUI) or a.nonnegative
     contiguity: list[int] = []
     constancy: list[int] = []
     divisibility: list[int] = []
     for i in range(len(a.contiguity)):
         same = gcd(a.constancy[i], b.constancy[i])
-        if d is not None and d > 0 and a.contiguity[i] > 1:
+        if d is not None and d > 0 and a.contiguity[i] > 1 and positive:
             # Aligned pieces of this length lie between multiples of d.
             piece = gcd(gcd(a.contiguity[i], a.divisibility[i]), _power_of_two_in(d))
             same = max(same, piece)
@@ -284,23 +303,27 @@ def _divide(op: Op, get: Get) -> AxisInfo:
             else 1
         )
         divisibility.append(a.divisibility[i] if d == 1 else max(1, whole))
-    return AxisInfo(tuple(contiguity), tuple(divisibility), tuple(constancy), 1)
+    sign = isinstance(op, arith.DivUI) or (a.nonnegative and b.nonnegative)
+    return AxisInfo(tuple(contiguity), tuple(divisibility), tuple(constancy), 1, None, sign)
 
 
 def _remainder(op: Op, get: Get) -> AxisInfo:
-    """``x % d``: contiguous over aligned pieces that lie between multiples of d."""
+    """``x % d``: contiguous over aligned pieces that lie between multiples of d (with the sign of x: not below zero)."""
     a, b = (get(v) for v in op.operands)
+    positive = isinstance(op, arith.RemUI) or a.nonnegative
     contiguity: list[int] = []
     constancy: list[int] = []
     divisibility: list[int] = []
     for i in range(len(a.contiguity)):
-        d = b.divisibility[i] if b.value is None else _power_of_two_in(b.value)
+        d = _at_run(b, i, 1) if b.value is None else _power_of_two_in(b.value)
         uniform = b.constancy[i]
-        piece = gcd(gcd(gcd(a.contiguity[i], a.divisibility[i]), d), uniform)
-        contiguity.append(max(1, piece))
+        piece = gcd(gcd(gcd(a.contiguity[i], a.divisibility[i]), d), uniform) if positive else 1
+        contiguity.append(piece)
         constancy.append(gcd(a.constancy[i], b.constancy[i]))
-        divisibility.append(gcd(_at_run(a, i, max(1, piece)), d))
-    return AxisInfo(tuple(contiguity), tuple(divisibility), tuple(constancy), gcd(a.divisor, b.divisor))
+        divisibility.append(gcd(_at_run(a, i, piece), d))
+    return AxisInfo(
+        tuple(contiguity), tuple(divisibility), tuple(constancy), gcd(a.divisor, b.divisor), None, positive
+    )
 
 
 def _compare(op: Op, get: Get) -> AxisInfo:
@@ -328,9 +351,27 @@ def _between(moving: AxisInfo, fixed: AxisInfo, axis: int) -> int:
     return gcd(run, fixed.divisibility[axis])
 
 
-def _same_runs(op: Op, get: Get) -> AxisInfo:
-    """Widening keeps every run."""
-    return get(op.operands[0])
+def _widen(op: Op, get: Get) -> AxisInfo:
+    """Keeps every run; without the sign, only pieces that do not cross zero."""
+    source = get(op.operands[0])
+    if isinstance(op, arith.ExtSI) or source.nonnegative:
+        return source
+    return replace(_pieces(source, _MOST), value=None, nonnegative=True)
+
+
+def _narrow(op: Op, get: Get) -> AxisInfo:
+    """Indices are taken to fit 32 bits; what is cut to fewer keeps pieces that do not wrap."""
+    assert isinstance(op, arith.TruncI)
+    source = replace(get(op.source), value=None, nonnegative=False)
+    return source if op.to.bits >= 32 else _pieces(source, 1 << (op.to.bits - 1))
+
+
+def _pieces(info: AxisInfo, most: int) -> AxisInfo:
+    """Runs cut to at most ``most`` elements that start at multiples of their length, in value too."""
+    pairs = zip(info.contiguity, info.divisibility, strict=True)
+    runs = tuple(gcd(gcd(c, d), most) if c > 1 else 1 for c, d in pairs)
+    at = tuple(_at_run(info, i, run) for i, run in enumerate(runs))
+    return replace(info, contiguity=runs, divisibility=at)
 
 
 def _bitcast(op: Op, get: Get) -> AxisInfo:
@@ -362,17 +403,8 @@ def _only_constancy(op: Op, get: Get) -> AxisInfo:
 def _select(op: Op, get: Get) -> AxisInfo:
     assert isinstance(op, arith.Select)
     condition, a, b = get(op.condition), get(op.if_true), get(op.if_false)
-    weak = _weaken(a, b)
-    shape = shape_of(op.results[0].type)
-    n = range(len(shape))
-    contiguity = tuple(gcd(weak.contiguity[i], condition.constancy[i]) for i in n)
-    return AxisInfo(
-        contiguity,
-        tuple(gcd(_at_run(a, i, contiguity[i]), _at_run(b, i, contiguity[i])) for i in n),
-        tuple(gcd(weak.constancy[i], condition.constancy[i]) for i in n),
-        weak.divisor,
-        weak.value,
-    )
+    weak = _weaken(a, b, _unit(op.results[0]), condition.constancy)
+    return replace(weak, constancy=_least(weak.constancy, condition.constancy))
 
 
 def _extremum(op: Op, get: Get) -> AxisInfo:
@@ -385,11 +417,19 @@ def _extremum(op: Op, get: Get) -> AxisInfo:
         tuple(gcd(a.constancy[i], b.constancy[i]) for i in n),
         gcd(a.divisor, b.divisor),
         None,
+        (a.nonnegative or b.nonnegative)
+        if isinstance(op, arith.MaxSI)
+        else (a.nonnegative and b.nonnegative),
     )
 
 
 def _program_id(op: Op, get: Get) -> AxisInfo:
-    return AxisInfo((), (), (), 1)
+    return AxisInfo((), (), (), 1, None, True)
+
+
+def _and(op: Op, get: Get) -> AxisInfo:
+    """A mask without a sign leaves no sign."""
+    return replace(_only_constancy(op, get), nonnegative=any(get(v).nonnegative for v in op.operands))
 
 
 _RULES: Mapping[type[Op], Callable[[Op, Get], AxisInfo]] = {
@@ -410,14 +450,14 @@ _RULES: Mapping[type[Op], Callable[[Op, Get], AxisInfo]] = {
     arith.DivUI: _divide,
     arith.RemSI: _remainder,
     arith.RemUI: _remainder,
-    arith.ExtSI: _same_runs,
-    arith.ExtUI: _same_runs,
-    arith.TruncI: _same_runs,
+    arith.ExtSI: _widen,
+    arith.ExtUI: _widen,
+    arith.TruncI: _narrow,
     arith.CmpI: _compare,
     arith.Select: _select,
     arith.MaxSI: _extremum,
     arith.MinSI: _extremum,
-    arith.AndI: _only_constancy,
+    arith.AndI: _and,
     arith.OrI: _only_constancy,
     arith.XOrI: _only_constancy,
 }
