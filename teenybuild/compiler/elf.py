@@ -53,6 +53,13 @@ class _Symbol:
 
 def shared_object(relocatable: bytes) -> bytes:
     """The bytes of a shared object. Raises :class:`BugError` for what our code generator must not have produced."""
+    try:
+        return _shared_object(relocatable)
+    except (struct.error, IndexError, ValueError) as wrong:
+        raise BugError(f"the host object is malformed: {wrong}") from None
+
+
+def _shared_object(relocatable: bytes) -> bytes:
     sections, symbols = _read(relocatable)
     constants = _allocated(sections, lambda s: not s.flags & (_SHF_EXEC | _SHF_WRITE))
     code = _allocated(sections, lambda s: bool(s.flags & _SHF_EXEC))
