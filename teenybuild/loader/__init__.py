@@ -2,6 +2,6 @@
 
 from teenybuild.loader.image import Image
 from teenybuild.loader.package import generate
-from teenybuild.loader.write import write_package
+from teenybuild.loader.write import remove_package, write_package
 
-__all__ = ["Image", "generate", "write_package"]
+__all__ = ["Image", "generate", "remove_package", "write_package"]

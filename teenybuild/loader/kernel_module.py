@@ -31,10 +31,9 @@ def kernel_module(built: Built) -> str:
         "",
         "from __future__ import annotations",
         "",
-        "from typing import TYPE_CHECKING",
-        "",
         *_runtime_imports(built),
         "",
+        "TYPE_CHECKING = False  # but true to type checkers",
         "if TYPE_CHECKING:",
         *_typing_imports("\n".join(typed)),
         "",
@@ -56,7 +55,7 @@ def kernel_module(built: Built) -> str:
 def _runtime_imports(built: Built) -> list[str]:
     called = {n.function for expr in built.kernel.grid for n in grid.walk(expr) if isinstance(n, grid.Call)}
     functions = [name for name in _FUNCTIONS if name in called]
-    imports = [f"from .._runtime.grids import {', '.join(functions)}"] if functions else []
+    imports = [f"from .._runtime.arithmetic import {', '.join(functions)}"] if functions else []
     return [*imports, "from .._runtime.kernel import Kernel"]
 
 

@@ -59,6 +59,25 @@ def _write(files: Mapping[str, bytes], directory: Path) -> bool:
     return True
 
 
+def remove_package(directory: Path) -> int:
+    """Removes what :func:`write_package` wrote there, and nothing else; how many files."""
+    ours = sorted(_ours(directory))
+    removed = 0
+    for path in [*ours, FILES]:
+        with contextlib.suppress(FileNotFoundError):
+            (directory / path).unlink()
+            removed += 1
+    for cached in {(directory / path).parent / "__pycache__" for path in ours}:
+        for path in cached.glob("*.pyc"):
+            path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            cached.rmdir()
+    _remove_empty(directory, ours)
+    with contextlib.suppress(OSError):
+        directory.rmdir()
+    return removed
+
+
 def _order(path: str) -> tuple[int, str]:
     pure = PurePosixPath(path)
     return (2 if path == "__init__.py" else 1 if pure.suffix == ".py" else 0, path)

@@ -22,16 +22,6 @@ HOST_LIMITS: Extents = (2**31 - 1, 2**31 - 1, 2**31 - 1)
 _MOST_PROGRAMS = 2**63
 
 
-def cdiv(a: int, b: int) -> int:
-    """``a / b`` rounded up."""
-    return -(-a // b)
-
-
-def next_power_of_2(a: int) -> int:
-    """The smallest power of two that is at least ``a``; 1 for anything up to 1."""
-    return 1 << (a - 1).bit_length() if a > 1 else 1
-
-
 class Grids:
     """The grids of one kernel: ``function``, where the manifest has expressions, takes the values of ``names``.
 

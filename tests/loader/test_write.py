@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from teenybuild.diagnostics import UserError
-from teenybuild.loader import write_package
+from teenybuild.loader import remove_package, write_package
 from teenybuild.loader.write import FILES
 
 SOME = {"__init__.py": b"1", "_kernels/a.py": b"2", "_artifacts/cpu/a.so": b"3", "py.typed": b""}
@@ -151,3 +151,18 @@ def test_two_at_once(tmp_path: Path) -> None:
         thread.join(60)
     assert not wrong
     assert {name: tree(tmp_path)[name] for name in SOME} == SOME
+
+
+def test_removing_a_package(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    write_package(SOME, package)
+    (package / "_kernels" / "__pycache__").mkdir()
+    (package / "_kernels" / "__pycache__" / "a.cpython-311.pyc").write_bytes(b"")
+    (package / "notes.txt").write_bytes(b"mine")
+    assert remove_package(package) == len(SOME) + 1
+    assert tree(package) == {"notes.txt": b"mine"}
+    (package / "notes.txt").unlink()
+    write_package(SOME, package)
+    remove_package(package)
+    assert not package.exists()
+    assert remove_package(package) == 0

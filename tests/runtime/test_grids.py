@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teenybuild.manifest import grid as build
+from teenybuild.runtime.arithmetic import cdiv, next_power_of_2
 from teenybuild.runtime.errors import GridError
-from teenybuild.runtime.grids import GPU_LIMITS, HOST_LIMITS, Grids, RowGrid, cdiv, next_power_of_2
+from teenybuild.runtime.grids import GPU_LIMITS, HOST_LIMITS, Grids, RowGrid
 from teenybuild.runtime.views import READERS
 
 NO_EXPRESSIONS = RowGrid(Grids("k", ("n",), None, (), ()), {})

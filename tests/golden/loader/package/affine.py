@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .._runtime.grids import cdiv
+from .._runtime.arithmetic import cdiv
 from .._runtime.kernel import Kernel
 
+TYPE_CHECKING = False  # but true to type checkers
 if TYPE_CHECKING:
     from typing import Any, Literal, overload
 

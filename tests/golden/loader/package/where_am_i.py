@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .._runtime.kernel import Kernel
 
+TYPE_CHECKING = False  # but true to type checkers
 if TYPE_CHECKING:
     from typing import Literal
 
