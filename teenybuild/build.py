@@ -15,7 +15,7 @@ from typing import Any
 
 from teenybuild import state
 from teenybuild.diagnostics import BugError, Diagnostic, UserError
-from teenybuild.project import Project
+from teenybuild.project import PACKAGE_MISSING, PACKAGE_STAMP, RESULTS, STAMPS, Project
 
 #: Names a run, so that results of an earlier one are not taken for this one's.
 RUN_VARIABLE = "TEENYBUILD_RUN"
@@ -86,7 +86,7 @@ def build(
 
 
 def _full(project: Project, jobs: int | None, force: bool, progress: Progress | None) -> Report:
-    from teenybuild.generate import PACKAGE_STAMP, STAMPS, generate
+    from teenybuild.generate import generate
     from teenybuild.packaging import intact, recorded_directory, recorded_package
 
     started_ns = time.time_ns()
@@ -123,7 +123,7 @@ def _full(project: Project, jobs: int | None, force: bool, progress: Progress | 
 
 
 def _package_wants_more(build: Path) -> bool:
-    marker = build / "stamps" / "package.missing"
+    marker = build / PACKAGE_MISSING
     if marker.is_file():
         marker.unlink()
         return True
@@ -173,7 +173,7 @@ def _gather(build: Path, paths: list[str], run: str) -> Report:
 
     for path in paths:
         try:
-            raw = json.loads((build / "results" / path).read_bytes())
+            raw = json.loads((build / RESULTS / path).read_bytes())
         except (OSError, ValueError):
             continue
         if raw["run"] != run:

@@ -192,7 +192,8 @@ def _init(parsed: argparse.Namespace) -> int:
     made = create(Path(parsed.directory))
     for path in made:
         print(f"made {path}")
-    print("next: teenybuild build")
+    elsewhere = "" if parsed.directory == "." else f" -m {parsed.directory.rstrip('/')}/kernels.toml"
+    print(f"next: teenybuild build{elsewhere}")
     return DONE
 
 
@@ -359,16 +360,17 @@ def _in_build_directory() -> tuple[Project, Path]:
 
 
 def _chunk(arguments: list[str]) -> int:
+    from teenybuild.project import CACHE, RESULTS, STAMPS
     from teenybuild.worker import result_json, run_chunk, write_stamp
 
     project, build = _in_build_directory()
     plan_path, stamp_path = (build / a for a in arguments)
     plan = json.loads(plan_path.read_bytes())
-    cache_dir = Path(json.loads((build / "cache.json").read_bytes())["directory"])
+    cache_dir = Path(json.loads((build / CACHE).read_bytes())["directory"])
     force = bool(os.environ.get("TEENYBUILD_FORCE"))
     outcome = run_chunk(plan, project.directory, project.prefix, cache_dir, force=force)
     run = os.environ.get("TEENYBUILD_RUN", "")
-    result = build / "results" / stamp_path.relative_to(build / "stamps")
+    result = build / RESULTS / stamp_path.relative_to(build / STAMPS)
     from teenybuild.cache import write_if_changed
 
     write_if_changed(result, (json.dumps(result_json(outcome, run), indent=1) + "\n").encode())

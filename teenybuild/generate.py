@@ -6,11 +6,12 @@ Everything is computed in memory, then written only where it differs, so that a 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from teenybuild import chunks, ninja
@@ -22,17 +23,24 @@ from teenybuild.keys import digest, fingerprint, llvm_release
 from teenybuild.manifest.bind import BoundKernel, Lookup
 from teenybuild.manifest.grid import to_python
 from teenybuild.manifest.model import Manifest
-from teenybuild.project import Project
+from teenybuild.project import (
+    CACHE,
+    DEPFILE,
+    LINES,
+    NINJA,
+    PACKAGE_PLAN,
+    PACKAGE_STAMP,
+    PLANS,
+    RESULTS,
+    STAMPS,
+    TOOLCHAIN,
+    Project,
+)
 from teenybuild.sources import Sources
 from teenybuild.specialisation import Specialisation
 from teenybuild.targets import Target, TargetError, parse_target
 
 PLAN_VERSION = 1
-#: Directories below the build directory.
-PLANS, STAMPS, RESULTS = "plan", "stamps", "results"
-TOOLCHAIN = "toolchain.json"
-PACKAGE_PLAN = f"{PLANS}/package.json"
-PACKAGE_STAMP = f"{STAMPS}/package.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +114,7 @@ def generate(project: Project) -> Generated:
         name = bound.kernel.name
         reached = sources.reached(bound.kernel.source, bound.kernel.function, bound.kernel.globals)
         meaning = digest(reached.text.encode())
-        files[f"lines/{name}.json"] = _json(line_map(reached))
+        files[f"{LINES}/{name}.json"] = _json(line_map(reached))
         for target in targets_of(project, bound):
             for chunk in _chunked(build, name, target, by_kernel.get(name, [])):
                 all_chunks.append(chunk)
@@ -114,17 +122,17 @@ def generate(project: Project) -> Generated:
     files[TOOLCHAIN] = _json(
         {"compiler": fingerprint(), "llvmlite": llvm_release(), "generator": generator_fingerprint()}
     )
-    files[PACKAGE_PLAN] = _json(_package_json(manifest, found))
+    files[PACKAGE_PLAN] = _json(_package_json(project, manifest, found))
     inputs = (
         *(Path(f).absolute() for f in manifest.files),
         *sources.files,
         *own_sources(),
         *_include_directories(project, manifest),
     )
-    files["build.ninja"] = _ninja(project, manifest, all_chunks).encode()
-    files["build.ninja.d"] = ninja.depfile("build.ninja", [str(p) for p in inputs]).encode()
+    files[NINJA] = _ninja(project, manifest, all_chunks).encode()
+    files[DEPFILE] = ninja.depfile(NINJA, [str(p) for p in inputs]).encode()
     cache_dir = project.cache_directory(manifest.build.cache)
-    files["cache.json"] = _json({"directory": str(cache_dir)})
+    files[CACHE] = _json({"directory": str(cache_dir)})
     for path, data in files.items():
         write_if_changed(build / path, data)
     project.save()
@@ -198,7 +206,7 @@ def spec_json(spec: Specialisation) -> dict[str, Any]:
     }
 
 
-def _package_json(manifest: Manifest, found: Plan) -> dict[str, Any]:
+def _package_json(project: Project, manifest: Manifest, found: Plan) -> dict[str, Any]:
     """What of the manifest and the sources the package depends on, beyond the artifacts."""
     kernels: dict[str, Any] = {}
     for bound in found.manifest.kernels:
@@ -211,7 +219,13 @@ def _package_json(manifest: Manifest, found: Plan) -> dict[str, Any]:
             "autos": list(kernel.autos),
             "ids": [s.id for s in found.specialisations if s.kernel == kernel.name],
         }
-    return {"loader": manifest.build.loader, "kernels": kernels}
+    return {"directory": _package_directory(project, manifest), "kernels": kernels}
+
+
+def _package_directory(project: Project, manifest: Manifest) -> str:
+    """Where the package goes (``--loader-dir``, else the build directory), from the build directory: the same wherever the project stands."""
+    parent = Path(project.settings.loader_dir or project.build)
+    return Path(os.path.relpath(parent / manifest.build.loader, project.build)).as_posix()
 
 
 def line_map(reached: Any) -> dict[str, Any]:
@@ -232,14 +246,19 @@ def _statements(module: Any) -> Iterable[Any]:
 
 
 def _include_directories(project: Project, manifest: Manifest) -> list[Path]:
-    """Directories whose listing decides what ``include`` finds."""
-    return sorted(
-        {
-            (project.directory / pattern).parent
-            for pattern in manifest.build.include
-            if "*" not in str(Path(pattern).parent)
-        }
-    )
+    """Directories whose listing decides what ``include`` finds: those that a pattern's wildcards range over."""
+    found: set[Path] = set()
+    for pattern in manifest.build.include:
+        parts = PurePosixPath(pattern).parts
+        for depth, part in enumerate(parts):
+            if any(c in part for c in "*?["):
+                above = "/".join(parts[:depth])
+                candidates = project.directory.glob(above) if above else [project.directory]
+                for directory in candidates:
+                    found.add(directory)
+                    if part == "**":
+                        found.update(p for p in directory.rglob("*") if p.is_dir())
+    return sorted(p for p in found if p.is_dir())
 
 
 @cache
@@ -263,7 +282,7 @@ def _ninja(project: Project, manifest: Manifest, all_chunks: list[Chunk]) -> str
             (f"{STAMPS}/{c.path}",),
             "compile",
             (f"{PLANS}/{c.path}",),
-            (TOOLCHAIN,),
+            (TOOLCHAIN, CACHE),
             {"what": f"{c.kernel}.{c.number} ({len(c.members)}) for {c.target.name}"},
         )
         for c in all_chunks
@@ -274,11 +293,11 @@ def _ninja(project: Project, manifest: Manifest, all_chunks: list[Chunk]) -> str
             (PACKAGE_STAMP,),
             "package",
             (),
-            (PACKAGE_PLAN, TOOLCHAIN, *stamps),
+            (PACKAGE_PLAN, TOOLCHAIN, CACHE, *stamps),
             {"what": manifest.build.loader},
         )
     )
-    edges.append(ninja.Edge(("build.ninja",), "generate"))
+    edges.append(ninja.Edge((NINJA,), "generate"))
     values = {
         "PYTHON": ninja.shell_word(sys.executable),
         "MANIFEST": ninja.escape_value(project.settings.display),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from teenybuild.api import job_key, ptx_version
 from teenybuild.cache import Cache, Entry
@@ -14,9 +14,24 @@ from teenybuild.compiler.pipeline import Job, front
 from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean, error
 from teenybuild.expand import Plan
 from teenybuild.generate import read_plan, targets_of
-from teenybuild.project import Project
+from teenybuild.loader import remove_package
+from teenybuild.packaging import recorded_directory
+from teenybuild.project import (
+    CACHE,
+    CONFIG,
+    DEPFILE,
+    LINES,
+    NINJA,
+    PACKAGE_STAMP,
+    PLANS,
+    RESULTS,
+    STAMPS,
+    TOOLCHAIN,
+    Project,
+)
 from teenybuild.sources import Sources, job
 from teenybuild.specialisation import Specialisation
+from teenybuild.state import STATE
 from teenybuild.worker import check_outputs
 
 
@@ -129,12 +144,21 @@ def _text(entry: Entry, wanted: str) -> str:
 
 
 def clean(project: Project, *, cache: bool) -> int:
-    """Removes the build directory's files, and the cache's where asked; how many."""
+    """Removes what builds wrote, the package among it, and the cache's entries where asked; how many files. Never anyone else's."""
     removed = 0
     if cache:
-        found: Any = read_plan(project)[0].manifest.manifest
-        removed += Cache(project.cache_directory(found.build.cache)).clear()
-    if (project.build / "config.json").is_file():
-        removed += sum(1 for p in project.build.rglob("*") if p.is_file())
-        shutil.rmtree(project.build)
+        manifest = read_plan(project)[0].manifest.manifest
+        removed += Cache(project.cache_directory(manifest.build.cache)).clear()
+    package = recorded_directory(project.build / PACKAGE_STAMP)
+    if package is not None:
+        removed += remove_package(package)
+    for name in (PLANS, STAMPS, RESULTS, LINES):
+        removed += sum(1 for p in (project.build / name).rglob("*") if p.is_file())
+        shutil.rmtree(project.build / name, ignore_errors=True)
+    for name in (CONFIG, NINJA, DEPFILE, TOOLCHAIN, CACHE, STATE, ".ninja_log", ".ninja_deps"):
+        path = project.build / name
+        removed += path.is_file()
+        path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        project.build.rmdir()
     return removed

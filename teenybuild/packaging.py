@@ -8,24 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from teenybuild.cache import Cache, write_if_changed
-from teenybuild.generate import STAMPS, read_plan
+from teenybuild.generate import read_plan
 from teenybuild.keys import digest
 from teenybuild.loader import Image, generate, write_package
-from teenybuild.project import Project
-
-#: Left beside the stamps when entries have gone from the cache: whoever runs ninja may run it once more.
-MISSING = "package.missing"
-
-
-def package_directory(project: Project, loader: str) -> Path:
-    """Where the package goes: ``--loader-dir``, else the build directory."""
-    return (Path(project.settings.loader_dir) if project.settings.loader_dir else project.build) / loader
+from teenybuild.project import CACHE, PACKAGE_MISSING, PACKAGE_PLAN, STAMPS, Project
 
 
 def package(project: Project, stamp: Path) -> list[str]:
     """Writes the package and its stamp. What is missing, in words: then stamps without entries are gone, and another run builds them."""
     found, _ = read_plan(project)
-    cache = Cache(Path(json.loads((project.build / "cache.json").read_bytes())["directory"]))
+    cache = Cache(Path(json.loads((project.build / CACHE).read_bytes())["directory"]))
     images: dict[str, dict[str, Image]] = {}
     missing: list[str] = []
     for path in sorted((project.build / STAMPS).glob("*/*.json")):
@@ -44,14 +36,13 @@ def package(project: Project, stamp: Path) -> list[str]:
         if lost:
             path.unlink()
     if missing:
-        (project.build / STAMPS / MISSING).touch()
+        (project.build / PACKAGE_MISSING).touch()
         return missing
-    directory = package_directory(project, found.manifest.manifest.build.loader)
+    place: str = json.loads((project.build / PACKAGE_PLAN).read_bytes())["directory"]
     files = generate(found.manifest, found.specialisations, images)
-    write_package(files, directory)
+    write_package(files, Path(os.path.normpath(project.build / place)))
     recorded = {
-        # From the build directory: a stamp reads the same wherever the project stands.
-        "directory": Path(os.path.relpath(directory, project.build)).as_posix(),
+        "directory": place,
         "files": {name: digest(data) for name, data in sorted(files.items())},
     }
     write_if_changed(stamp, (json.dumps(recorded, indent=1) + "\n").encode())
@@ -69,12 +60,18 @@ def recorded_directory(stamp: Path) -> Path | None:
 def recorded_package(stamp: Path) -> dict[Path, str]:
     """File → digest of the package, by its stamp; empty where there is no stamp to read."""
     directory = recorded_directory(stamp)
-    return {} if directory is None else {directory / n: d for n, d in json.loads(stamp.read_bytes())["files"].items()}
+    return (
+        {}
+        if directory is None
+        else {directory / n: d for n, d in json.loads(stamp.read_bytes())["files"].items()}
+    )
 
 
 def intact(stamp: Path) -> bool:
     """Whether the package is what its stamp says. ninja knows the stamp only."""
     try:
-        return all(digest(path.read_bytes()) == expected for path, expected in recorded_package(stamp).items())
+        return all(
+            digest(path.read_bytes()) == expected for path, expected in recorded_package(stamp).items()
+        )
     except OSError:
         return False

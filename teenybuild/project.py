@@ -13,7 +13,15 @@ from typing import Any
 from teenybuild.cache import default_directory
 from teenybuild.diagnostics import error
 
-CONFIG = "config.json"
+#: Directories below the build directory: what each edge is to do, what came of it, what it said, and where lines of it come from.
+PLANS, STAMPS, RESULTS, LINES = "plan", "stamps", "results", "lines"
+#: Files in it.
+CONFIG, CACHE, TOOLCHAIN = "config.json", "cache.json", "toolchain.json"
+NINJA, DEPFILE = "build.ninja", "build.ninja.d"
+PACKAGE_PLAN = f"{PLANS}/package.json"
+PACKAGE_STAMP = f"{STAMPS}/package.json"
+#: Left by the package edge when entries have gone from the cache: whoever runs ninja may run it once more.
+PACKAGE_MISSING = f"{STAMPS}/package.missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +41,8 @@ class Settings:
     allow_import: bool = False
 
     def json(self) -> dict[str, Any]:
-        """As plain data."""
-        return asdict(self)
+        """As plain data, equal to what comes back from JSON."""
+        return {**asdict(self), "targets": list(self.targets)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +118,11 @@ def open_project(
         allow_import,
     )
     build = Path(build_dir).absolute() if build_dir else path.absolute().parent / "build"
+    if build.resolve() == path.absolute().parent.resolve():
+        raise error(
+            f"the build directory is the manifest's own directory, {build}",
+            hint="give a directory of its own: --build-dir DIR (default: build/ beside the manifest)",
+        )
     return Project(settings, build)
 
 

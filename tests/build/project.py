@@ -121,7 +121,7 @@ class TestProject:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    def keys(self) -> dict[tuple[str, str], str]:
+    def entry_keys(self) -> dict[tuple[str, str], str]:
         """(id, target) → key, from the stamps."""
         found: dict[tuple[str, str], str] = {}
         for path in (self.build_dir / "stamps").glob("*/*.json"):

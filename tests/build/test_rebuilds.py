@@ -26,32 +26,36 @@ def test_a_first_build_compiles_everything(fresh: TestProject) -> None:
 
 
 def test_a_project_that_was_moved_compiles_nothing(built: TestProject) -> None:
-    before = built.keys()
+    before = built.entry_keys()
     assert counts(built.build()) == (0, SCALE + TOTAL, 0)
-    assert built.keys() == before
+    assert built.entry_keys() == before
 
 
 def test_comments_docstrings_and_layout_compile_nothing(built: TestProject) -> None:
-    before = built.keys()
+    before = built.entry_keys()
     built.replace("kernels/scale.py", "def scale(", "# twice as much\ndef scale(")
-    built.replace("kernels/scale.py", "    mask = offsets < n\n", "    mask = (\n        offsets < n\n    )  # the tail\n")
+    built.replace(
+        "kernels/scale.py",
+        "    mask = offsets < n\n",
+        "    mask = (\n        offsets < n\n    )  # the tail\n",
+    )
     built.replace("kernels/helpers.py", '"""A helper in a file of its own."""', '"""Another docstring."""')
     assert counts(built.build()) == (0, SCALE + TOTAL, 0)
-    assert built.keys() == before
+    assert built.entry_keys() == before
 
 
 def test_a_kernels_body_compiles_that_kernel(built: TestProject) -> None:
-    before = built.keys()
+    before = built.entry_keys()
     built.replace("kernels/scale.py", "tl.sum(x, axis=0)", "tl.sum(x + 1, axis=0)")
     assert built.build()["compiled"] == TOTAL
-    assert {id_.split("__")[0] for id_, _ in changed(before, built.keys())} == {"total"}
+    assert {id_.split("__")[0] for id_, _ in changed(before, built.entry_keys())} == {"total"}
 
 
 def test_a_helper_compiles_who_calls_it(built: TestProject) -> None:
-    before = built.keys()
+    before = built.entry_keys()
     built.replace("kernels/helpers.py", "x * factor", "x * factor + 0")
     assert built.build()["compiled"] == SCALE
-    assert {id_.split("__")[0] for id_, _ in changed(before, built.keys())} == {"scale"}
+    assert {id_.split("__")[0] for id_, _ in changed(before, built.entry_keys())} == {"scale"}
 
 
 def test_a_helper_nobody_calls_compiles_nothing(built: TestProject) -> None:
@@ -65,10 +69,10 @@ def test_a_constant_of_the_module_compiles_who_reads_it(built: TestProject) -> N
 
 
 def test_a_dtype_more_compiles_just_that_dtype(built: TestProject) -> None:
-    before = built.keys()
+    before = built.entry_keys()
     built.replace("kernels.toml", '["f32", "f16"]', '["f32", "f16", "bf16"]')
     assert built.build()["compiled"] == SCALE // 2
-    new = changed(before, built.keys())
+    new = changed(before, built.entry_keys())
     assert len(new) == SCALE // 2
     assert all("bf16" in id_ for id_, _ in new)
 
@@ -86,7 +90,7 @@ def test_a_kernel_less_goes_from_stamps_and_package(built: TestProject) -> None:
     report = built.build()
     assert counts(report) == (0, SCALE, 0)
     assert not (Path(report["package"]) / "_kernels" / "total.py").exists()
-    assert "total" not in {id_.split("__")[0] for id_, _ in built.keys()}
+    assert "total" not in {id_.split("__")[0] for id_, _ in built.entry_keys()}
 
 
 def test_a_grid_changes_the_package_and_compiles_nothing(built: TestProject) -> None:
@@ -137,16 +141,16 @@ def test_an_emptied_cache_is_filled_again(built: TestProject) -> None:
 
 
 def test_an_emptied_build_directory_is_filled_from_the_cache(built: TestProject) -> None:
-    before = built.keys()
+    before = built.entry_keys()
     shutil.rmtree(built.build_dir)
     assert counts(built.build()) == (0, SCALE + TOTAL, 0)
-    assert built.keys() == before
+    assert built.entry_keys() == before
 
 
 def test_a_package_file_that_went_or_changed_is_written_again(built: TestProject) -> None:
     loader = built.build_dir / "teeny_kernels" / "_kernels" / "scale.py"
     text = loader.read_bytes()
-    for damage in (lambda: loader.unlink(), lambda: loader.write_bytes(text + b"\n")):
+    for damage in (loader.unlink, lambda: loader.write_bytes(text + b"\n")):
         damage()
         assert built.build()["compiled"] == 0
         assert loader.read_bytes() == text
@@ -155,7 +159,7 @@ def test_a_package_file_that_went_or_changed_is_written_again(built: TestProject
 def test_a_stamp_that_was_damaged_is_made_again(built: TestProject) -> None:
     stamp = next((built.build_dir / "stamps").glob("*/*.json"))
     text = stamp.read_bytes()
-    for damage in (lambda: stamp.unlink(), lambda: stamp.write_bytes(text[: len(text) // 2])):
+    for damage in (stamp.unlink, lambda: stamp.write_bytes(text[: len(text) // 2])):
         damage()
         assert built.build()["compiled"] == 0
         assert stamp.read_bytes() == text
@@ -169,7 +173,8 @@ def test_a_damaged_entry_is_built_again_and_said(built: TestProject) -> None:
     shutil.rmtree(built.build_dir)
     done = built.run("build")
     assert done.returncode == 0, done.stderr
-    assert "damaged" in done.stderr and entry.name in done.stderr
+    assert "damaged" in done.stderr
+    assert entry.name in done.stderr
     assert entry.read_bytes() == text
     assert stamp.is_file()
 
@@ -184,11 +189,11 @@ def test_bare_ninja_has_nothing_to_do_after_a_build(built: TestProject) -> None:
 
 def test_bare_ninja_sees_a_kernel_edit(built: TestProject) -> None:
     built.build()
-    before = built.keys()
+    before = built.entry_keys()
     built.replace("kernels/helpers.py", "x * factor", "factor * x")
     done = built.ninja()
     assert done.returncode == 0, done.stdout
-    assert {id_.split("__")[0] for id_, _ in changed(before, built.keys())} == {"scale"}
+    assert {id_.split("__")[0] for id_, _ in changed(before, built.entry_keys())} == {"scale"}
     assert built.ninja().stdout.splitlines()[-1] == "ninja: no work to do."
     assert counts(built.build()) == (0, SCALE + TOTAL, 0)
 
@@ -198,7 +203,7 @@ def test_bare_ninja_regenerates_after_a_manifest_edit(built: TestProject) -> Non
     built.replace("kernels.toml", '["f32", "f16"]', '["f32", "f16", "bf16"]')
     done = built.ninja()
     assert done.returncode == 0, done.stdout
-    assert sum("bf16" in id_ for id_, _ in built.keys()) == SCALE // 2
+    assert sum("bf16" in id_ for id_, _ in built.entry_keys()) == SCALE // 2
     assert built.ninja().stdout.splitlines()[-1] == "ninja: no work to do."
 
 
@@ -207,7 +212,8 @@ def test_bare_ninja_says_what_is_wrong(built: TestProject) -> None:
     built.replace("kernels/scale.py", "tl.sum(x, axis=0)", "tl.summ(x, axis=0)")
     done = built.ninja()
     assert done.returncode != 0
-    assert "summ" in done.stdout and "kernels/scale.py:" in done.stdout
+    assert "summ" in done.stdout
+    assert "kernels/scale.py:" in done.stdout
 
 
 # What fails ---------------------------------------------------------------------------------------------------
@@ -217,7 +223,8 @@ def test_a_wrong_kernel_does_not_cost_the_others(fresh: TestProject) -> None:
     fresh.replace("kernels/scale.py", "tl.sum(x, axis=0)", "tl.summ(x, axis=0)")
     done = fresh.run("build")
     assert done.returncode == 1
-    assert "kernels/scale.py:" in done.stderr and "tl.sum" in done.stderr
+    assert "kernels/scale.py:" in done.stderr
+    assert "tl.sum" in done.stderr
     assert f"failed: {TOTAL} of {SCALE + TOTAL} specialisations ({SCALE} compiled, 0 cached)" in done.stdout
     fresh.replace("kernels/scale.py", "tl.summ(x, axis=0)", "tl.sum(x, axis=0)")
     assert counts(fresh.build()) == (TOTAL, SCALE, 0)
@@ -243,7 +250,8 @@ def test_a_wrong_manifest_changes_nothing(built: TestProject) -> None:
     built.replace("kernels.toml", 'n = "i32"', 'n = "i33"')
     done = built.run("build")
     assert done.returncode == 1
-    assert "kernels.toml:" in done.stderr and "i33" in done.stderr
+    assert "kernels.toml:" in done.stderr
+    assert "i33" in done.stderr
     after = {p: p.read_bytes() for p in built.build_dir.rglob("*") if p.is_file()}
     assert after == before
 
