@@ -62,7 +62,7 @@ class Row:
         return {"id": self.id, "target": self.target, "key": self.key, "state": self.state}
 
 
-def _jobs(project: Project, found: Plan, sources: Sources) -> Iterator[tuple[Specialisation, Job]]:
+def jobs(project: Project, found: Plan, sources: Sources) -> Iterator[tuple[Specialisation, Job]]:
     """Every compile of a build, in order."""
     build = found.manifest.manifest.build
     bound = {b.kernel.name: b for b in found.manifest.kernels}
@@ -80,7 +80,7 @@ def check(project: Project) -> Checked:
     found, sources = read_plan(project)
     diagnostics: list[Diagnostic] = []
     seen: set[str] = set()
-    for spec, job_ in _jobs(project, found, sources):
+    for spec, job_ in jobs(project, found, sources):
         if spec.id in seen:
             continue  # tile IR does not depend on the target
         seen.add(spec.id)
@@ -103,7 +103,7 @@ def listing(project: Project) -> list[Row]:
     found, sources = read_plan(project)
     cache = Cache(project.cache_directory(found.manifest.manifest.build.cache))
     rows: list[Row] = []
-    for spec, job_ in _jobs(project, found, sources):
+    for spec, job_ in jobs(project, found, sources):
         key = job_key(job_)
         entry = cache.find(job_.reached.function.name, key, ())
         rows.append(Row(spec.id, job_.target.name, key, "built" if entry is not None else "missing"))
@@ -116,7 +116,7 @@ _FILES = {"source": "py", "mlir": "mlir", "llvm": "ll", "ptx": "ptx"}
 def stage(project: Project, id_: str, target: str | None, wanted: str) -> str:
     """One stage of one specialisation, as text. Raises :class:`UserError` where there is none."""
     found, sources = read_plan(project)
-    matching = [(s, j) for s, j in _jobs(project, found, sources) if s.id == id_]
+    matching = [(s, j) for s, j in jobs(project, found, sources) if s.id == id_]
     if not matching:
         hint = (
             did_you_mean(id_, [s.id for s in found.specialisations]) or "teenybuild list shows what there is"
