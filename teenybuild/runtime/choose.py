@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .explain import shown
 from .index import Row
 from .match import has, in_range, takes
 from .nothing import nothing_fits, nothing_named
@@ -38,14 +39,9 @@ class Chooser:
         and :class:`ChoiceError` where a const or option has no such value, or not together with the rest.
         """
         key: Any = target, tuple([view[0] for view in views])
-        try:
-            if given:
-                # Types go in with the values: 1, 1.0 and True are one key, and three constants.
-                key = key, tuple([(name, value, value.__class__) for name, value in given.items()])
-            fitting = self._known.get(key)
-        except TypeError:
-            # What cannot be hashed is none of the constants; _find says so.
-            fitting = None
+        if given:
+            key = key, _key(given)
+        fitting = self._known.get(key)
         if fitting is None:
             fitting = self._known[key] = self._find(target, values, views, given)
         choice = fitting[0]
@@ -64,11 +60,8 @@ class Chooser:
 
         Raises :class:`ChoiceError` where there is none.
         """
-        try:
-            key: Any = auto, tuple([(k, v, v.__class__) for k, v in given.items()])
-            found = self._named.get(key)
-        except TypeError:
-            key = found = None
+        key = auto, _key(given)
+        found = self._named.get(key)
         if found is None:
             rows = [
                 row for choice in self._choices if (row := choice.auto if auto else choice.plain) is not None
@@ -91,6 +84,15 @@ class Chooser:
         if not fitting:
             raise nothing_fits(self._kernel, target, [choice.plain for choice in here], values, views, given)
         return tuple(fitting.values())
+
+
+#: Values of these classes are equal only to themselves. 0.0 and -0.0 are two constants, and a NaN is not even equal to itself.
+_PLAIN = (int, bool, str)
+
+
+def _key(given: Mapping[str, Any]) -> Any:
+    """What was asked for, to look it up by. Classes go in too: 1 and True are equal, and two constants."""
+    return tuple([(k, v if v.__class__ in _PLAIN else shown(v), v.__class__) for k, v in given.items()])
 
 
 def _pairs(rows: Sequence[Row]) -> Iterator[Choice]:

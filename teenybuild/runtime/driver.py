@@ -15,13 +15,13 @@ _PTX_OF_CUDA = {
     (11, 7): "7.7", (11, 8): "7.8",
     (12, 0): "8.0", (12, 1): "8.1", (12, 2): "8.2", (12, 3): "8.3", (12, 4): "8.4", (12, 5): "8.5", (12, 6): "8.5",
     (12, 7): "8.6", (12, 8): "8.7", (12, 9): "8.8",
-    (13, 0): "9.0", (13, 1): "9.1",
+    (13, 0): "9.0", (13, 1): "9.1", (13, 2): "9.2", (13, 3): "9.3", (13, 4): "9.4", (13, 5): "9.5",
 }  # fmt: skip
 
 _HINTS = {
     "CUDA_ERROR_NOT_INITIALIZED": "a process that was forked after CUDA was used cannot use it; start it with spawn",
     "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED": "a stream is being captured; load the kernel before, with its .load()",
-    "CUDA_ERROR_OUT_OF_MEMORY": "the device has no memory left for the kernel's code",
+    "CUDA_ERROR_OUT_OF_MEMORY": "the device has no memory left",
     "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES": "the device has too few registers or too little shared memory for this specialisation",
     "CUDA_ERROR_ILLEGAL_ADDRESS": "an earlier kernel touched memory it must not; this context can no longer be used",
 }

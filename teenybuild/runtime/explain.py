@@ -63,19 +63,16 @@ def argument_problems(
 
     ``device`` is where the launch runs. ``dense``: the kernel takes no strides, so arrays must be contiguous.
     """
-    problems: list[Problem] = []
     first = next((each.name for each, view in zip(arguments, views, strict=True) if view[0][:1] == "*"), "")
+    found: list[Problem | None] = []
     for argument, value, view in zip(arguments, values, views, strict=True):
-        wrong = kind_problem(argument, value, view) or (
-            _array_problem(argument, view, device, dense, first)
-            if argument.type.startswith("*")
-            else None
-            if argument.type == "none"
-            else _number_problem(argument, view)
-        )
-        if wrong is not None:
-            problems.append(wrong)
-    return problems
+        wrong = kind_problem(argument, value, view)
+        if wrong is None and argument.type.startswith("*"):
+            wrong = _array_problem(argument, view, device, dense, first)
+        elif wrong is None and argument.type != "none":
+            wrong = _number_problem(argument, view)
+        found.append(wrong)
+    return [each for each in found if each is not None]
 
 
 def kind_problem(argument: Argument, value: Any, view: View) -> Problem | None:
@@ -135,34 +132,25 @@ def _array_problem(argument: Argument, view: View, device: int, dense: bool, fir
     _, address, where, contiguous, writable, count, _ = view
     name = argument.name
     if where != device:
-        return Problem(
-            name, f"expected an array on {place(device)}, where {first} is, got one on {place(where)}"
-        )
+        message = f"expected an array on {place(device)}, where {first} is, got one on {place(where)}"
+        return Problem(name, message)
     if dense and not contiguous:
-        message = (
-            "expected a contiguous array, got one with gaps or in another order; the kernel takes no strides"
-        )
-        return Problem(name, message, ArgumentValueError)
+        came = "got one with gaps or in another order; the kernel takes no strides"
+        return Problem(name, f"expected a contiguous array, {came}", ArgumentValueError)
     if argument.writes and not writable:
-        return Problem(
-            name, "expected an array that may be written, got one that is read-only", ArgumentValueError
-        )
+        message = "expected an array that may be written, got one that is read-only"
+        return Problem(name, message, ArgumentValueError)
     # Nothing of an empty array is ever touched, so it may be anywhere.
     if not count:
         return None
     if not address:
         message = f"expected an address, got null for an array of {count} elements"
         return Problem(name, message, ArgumentValueError)
-    size = DTYPES[argument.type[1:]].size
-    if address % max(size, argument.div):
-        why = (
-            "as the specialisation assumes"
-            if argument.div > size
-            else f"as elements of {argument.type[1:]} are"
-        )
-        message = (
-            f"expected an address that is a multiple of {max(size, argument.div)}, {why}, got {address:#x}"
-        )
+    dtype = DTYPES[argument.type[1:]]
+    wanted = max(dtype.size, argument.div)
+    if address % wanted:
+        why = "as the specialisation assumes" if wanted > dtype.size else f"as elements of {dtype.name} are"
+        message = f"expected an address that is a multiple of {wanted}, {why}, got {address:#x}"
         return Problem(name, message, ArgumentValueError)
     return None
 

@@ -6,7 +6,7 @@ import _ctypes
 import ctypes
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .artifacts import read_artifact
@@ -49,9 +49,10 @@ class HostProgram:
         self._pack = layout.pack
         self._scratch_bytes = artifact.scratch_bytes
 
-    def __del__(self) -> None:
+    def __del__(self, close: Callable[[int], None] = _ctypes.dlclose) -> None:
+        # As a default, the function is there even when the interpreter has taken this module apart.
         if self._handle:
-            _ctypes.dlclose(self._handle)
+            close(self._handle)
 
     def run(self, values: Sequence[Any], grid: Extents) -> None:
         """Runs every program of the grid once, and returns when all are done. Raises what packing raises."""

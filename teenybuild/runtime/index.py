@@ -26,7 +26,8 @@ class Artifact(NamedTuple):
     """One file of machine code. ``threads`` is 0 on the host, ``ptx`` (the PTX ISA version) empty there."""
 
     target: str
-    path: Path
+    directory: Path
+    id: str
     symbol: str
     sha256: str
     ptx: str
@@ -35,6 +36,13 @@ class Artifact(NamedTuple):
     scratch_bytes: int
     cluster: tuple[int, int, int]
     cooperative: bool
+
+    @property
+    def path(self) -> Path:
+        """The file. Made when it is asked for: an index has thousands of artifacts, and a process loads a few."""
+        extension = "so" if self.target.startswith("cpu") else "ptx"
+        # A ":" is not for paths.
+        return self.directory / self.target.replace(":", "-") / f"{self.id}.{extension}"
 
 
 class Row(NamedTuple):
@@ -73,9 +81,9 @@ def read_index(path: Path) -> Index:
 
     try:
         plain: dict[str, Any] = json.loads(path.read_bytes())
-    except (OSError, ValueError) as wrong:
-        raise PackageError(f"{path}: the package is damaged: {wrong}; build it again") from None
-    version = plain.get("abi_version")
+        version = plain["abi_version"]
+    except (OSError, ValueError, TypeError, KeyError) as wrong:
+        raise PackageError(f"{path}: the package is damaged: {wrong!r}; build it again") from None
     if version != ABI_VERSION:
         message = f"{path}: it has ABI version {version}, and this runtime calls version {ABI_VERSION}; build the package again"
         raise PackageError(message)
@@ -115,11 +123,10 @@ def _index(plain: dict[str, Any], artifacts: Path) -> Index:
 
 
 def _artifact(target: str, id: str, symbol: str, said: dict[str, Any], directory: Path) -> Artifact:
-    extension = "so" if target.startswith("cpu") else "ptx"
     return Artifact(
         target,
-        # A ":" is not for paths.
-        directory / target.replace(":", "-") / f"{id}.{extension}",
+        directory,
+        id,
         symbol,
         said["sha256"],
         said["ptx"],

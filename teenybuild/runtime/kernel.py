@@ -17,6 +17,9 @@ class Kernel:
 
     Arguments go by position or by name, consts and options by name only; one that is left out is the first declared that fits. The
     dtypes of the arrays choose the specialisation, and where they are the target.
+
+    Arrays must be contiguous, unless the kernel is told how they lie: unless it has an integer argument or const with ``stride`` in
+    its name.
     """
 
     def __init__(self, file: str, name: str, grid: Callable[..., tuple[int, ...]] | None = None) -> None:

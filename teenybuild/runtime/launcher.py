@@ -46,7 +46,7 @@ class Launcher:
         if not self._are_right(views, device):
             self._raise_problems(values, views, device)
         limits = HOST_LIMITS if device == HOST else GPU_LIMITS
-        artifact = self.row.artifacts[target]
+        queue = self._stream(stream, views, device)
         try:
             extents = self._grid.computed(views, limits) if grid is None else self._grid.given(grid, limits)
             packed = self._layout.values(views)
@@ -54,13 +54,9 @@ class Launcher:
                 # Nothing to run; numbers out of range are told all the same.
                 self._layout.pack(*packed)
             elif device == HOST:
-                if stream is not None:
-                    raise StreamError(
-                        f"{self.row.id}: stream: the host has no streams", self.row.id, "stream"
-                    )
-                self.loaded.run_on_host(artifact, packed, extents)
+                self.loaded.run_on_host(self.row.artifacts[target], packed, extents)
             else:
-                self.loaded.run_on_gpu(artifact, device, packed, extents, self._stream(stream, views, device))
+                self.loaded.run_on_gpu(self.row.artifacts[target], device, packed, extents, queue)
         except (struct.error, OverflowError, GridError):
             # A number out of range may have shown in the grid first.
             self._raise_problems(values, views, device)
@@ -97,9 +93,12 @@ class Launcher:
     def _stream(self, stream: Any, views: Sequence[View], device: int) -> int:
         """The stream that was passed, or else the current one of the first array's framework, or else the default one."""
         if stream is not None:
+            if device == HOST:
+                raise StreamError(f"{self.row.id}: stream: the host has no streams", self.row.id, "stream")
             return stream_handle(stream, self.row.id)
-        for view in views:
-            current = view[6]
-            if current is not None:
-                return current(device)
+        if device != HOST:
+            for view in views:
+                current = view[6]
+                if current is not None:
+                    return current(device)
         return 0

@@ -274,30 +274,66 @@ def test_many_specialisations_make_one_signature(tmp_path: Path) -> None:
         assert kernels.vector_add.spec(D="bf16", BLOCK_SIZE=400).id == "vector_add__bf16__400"
 
 
-def test_constants_of_every_kind(tmp_path: Path) -> None:
-    """Bools, floats, strings and options that are not set, in signatures and in calls."""
-    found = built(
-        """
-[kernel.awkward]
+SHIFTED = """
+[kernel.shifted]
 source = "elementwise.py"
-args = { grid = "i32", stream = "i32", target = "i32", self = "i32", out_ptr = "*i32" }
-const = { auto = [1, true, -1], cdiv = [3, 4] }
+args = { x_ptr = "*f32", out_ptr = "*f32", n = "i32" }
+const = { BY = [0.5, -0.0, 0.0, 2, 1e30], TWICE = [true, false], MODE = ["up", "down"], BLOCK = 64 }
 options = { maxnreg = [32, 64], enable_fp_fusion = [true, false] }
+grid = ["cdiv(n, BLOCK)"]
 targets = ["cpu"]
 """
-    )
-    module = found.files["_kernels/awkward.py"].decode()
-    assert "auto: Literal[1, True, -1] = 1," in module
+
+
+def test_constants_of_every_kind(package: Package) -> None:
+    """Floats, bools, strings, and options that are not set by default: in signatures, and in calls."""
+    module = built(SHIFTED).files["_kernels/shifted.py"].decode()
+    assert "BY: Literal[2] | float = 0.5," in module
+    assert "TWICE: Literal[True, False] = True," in module
+    assert 'MODE: Literal["up", "down"] = "up",' in module
     assert "maxnreg: Literal[32, 64] = 32," in module
     assert "enable_fp_fusion: Literal[True, False] = True," in module
-    write_package(found.files, tmp_path / "constants")
-    with imported(tmp_path / "constants") as kernels:
-        out = np.zeros(1, np.int32)
-        for auto, value in ((1, 1), (True, 1), (-1, -1), (np.int64(-1), -1), (np.bool_(True), 1)):
-            kernels.awkward(0, 0, 0, 0, out, auto=auto, cdiv=4, enable_fp_fusion=False, grid_=(1,))
-            assert out[0] == value + 4
-        ids = [kernels.awkward.spec(auto=auto).id for auto in (1, True, -1)]
-        assert ids == ["awkward__1__3__r32", "awkward__true__3__r32", "awkward__n1__3__r32"]
+    shifted = package(SHIFTED).shifted
+    x = np.arange(5, dtype=np.float32)
+    for by in (0.5, 0.0, 2, np.int32(2), np.float32(0.5), np.float64(0.5)):
+        for twice in (True, False, np.bool_(False)):
+            for mode in ("up", "down"):
+                out = np.full(5, np.nan, np.float32)
+                shifted(x, out, 5, BY=by, TWICE=twice, MODE=mode, enable_fp_fusion=False)
+                expected = x + float(by) * (2 if twice else 1)
+                assert np.array_equal(out, -expected if mode == "down" else expected)
+    assert [shifted.spec(BY=by).consts["BY"] for by in (0.5, 2, 1e30, np.float64(1e30))] == [
+        0.5,
+        2,
+        1e30,
+        1e30,
+    ]
+    assert str(shifted.spec(BY=-0.0).consts["BY"]) == "-0.0"
+    assert str(shifted.spec(BY=0.0).consts["BY"]) == "0.0"
+    # A whole number is a float too, where no constant is that number itself.
+    assert shifted.spec(BY=0).consts["BY"] == 0.0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"BY": True},
+        {"BY": 2.0},
+        {"BY": "0.5"},
+        {"TWICE": 1},
+        {"MODE": "sideways"},
+        {"MODE": []},
+        {"maxnreg": None},
+    ],
+)
+def test_constants_that_are_others(package: Package, wrong: dict[str, Any]) -> None:
+    kernels = package(SHIFTED)
+    x = np.zeros(5, np.float32)
+    [name] = wrong
+    with pytest.raises(kernels.LaunchError, match=f"shifted: {name}: expected .*, got "):
+        kernels.shifted(x, x, 5, **wrong)
+    with pytest.raises(kernels.LaunchError, match=f"shifted: {name}: expected .*, got "):
+        kernels.shifted.spec(**wrong)
 
 
 def test_an_artifact_of_another_abi() -> None:
@@ -328,6 +364,8 @@ def edited(directory: Path, change: Any) -> None:
         (lambda data: data[: len(data) // 2], "the package is damaged"),
         (lambda data: data.replace(b'"parameters"', b'"perimeters"'), "the package is damaged: KeyError"),
         (lambda data: b"", "the package is damaged"),
+        (lambda data: b"[]", "the package is damaged"),
+        (lambda data: data.replace(b'"layout": 0', b'"layout": 99'), "the package is damaged"),
     ],
 )
 def test_an_index_that_is_not_right(tmp_path: Path, change: Any, message: str) -> None:

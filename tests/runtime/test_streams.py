@@ -18,6 +18,19 @@ class Protocol:
         return 0, 77
 
 
+class OldStream:
+    """A handle of cuda-bindings from before it spoke the protocol."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+
+    def __int__(self) -> int:
+        return self.handle
+
+
+OldStream.__module__ = "cuda.bindings.driver"
+
+
 @pytest.mark.parametrize(
     ("stream", "handle"),
     [
@@ -27,6 +40,7 @@ class Protocol:
         (SimpleNamespace(ptr=78), 78),
         (Protocol(), 77),
         (driver.CUstream(79), 79),
+        (OldStream(80), 80),
     ],
 )
 def test_streams(stream: Any, handle: int) -> None:

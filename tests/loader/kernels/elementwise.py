@@ -98,3 +98,16 @@ def nothing():
 def awkward(grid, stream, target, self, out_ptr, auto: tl.constexpr, cdiv: tl.constexpr):
     """Names that the loader has a use for itself."""
     tl.store(out_ptr + tl.program_id(0), grid + 10 * stream + 100 * target + 1000 * self + auto + cdiv)
+
+
+@triton.jit
+def shifted(x_ptr, out_ptr, n, BY: tl.constexpr, TWICE: tl.constexpr, MODE: tl.constexpr, BLOCK: tl.constexpr):
+    """``x + BY``, twice where asked; negated in mode ``"down"``. Constants of every kind."""
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    y = tl.load(x_ptr + offs, mask=mask) + BY
+    if TWICE:
+        y += BY
+    if MODE == "down":
+        y = -y
+    tl.store(out_ptr + offs, y, mask=mask)
