@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
-import library  # noqa: E402  # the examples are no package
+import library  # the examples are no package
 
 
 def run(package: ModuleType, case: library.Case, target: str) -> dict[str, np.ndarray]:
@@ -40,7 +40,9 @@ def test_every_kernel_is_right_on_the_host_and_as_a_gpu_would_do_it(package: Mod
         again = run(package, case, "cpu")
         for name, value in results.items():
             # The same bits: by another layout, and by another run.
-            np.testing.assert_array_equal(bits(value), bits(emulated[name]), err_msg=f"{case.kernel} {case.label} {name}")
+            np.testing.assert_array_equal(
+                bits(value), bits(emulated[name]), err_msg=f"{case.kernel} {case.label} {name}"
+            )
             np.testing.assert_array_equal(bits(value), bits(again[name]))
         count += 1
     assert count > 70
