@@ -71,7 +71,8 @@ def compile(
     instance = _instance(reached, types, const or {}, assume or {})
     settings = Settings(num_warps, num_stages, maxnreg, enable_fp_fusion)
     chosen = _target(target)
-    job = Job(reached, instance, settings, chosen, ptx_version(chosen, ptx), lineinfo)
+    version = ptx_version(chosen, ptx or os.environ.get("TEENYBUILD_PTX_VERSION"))
+    job = Job(reached, instance, settings, chosen, version, lineinfo)
     cache = Cache(Path(cache_dir) if cache_dir is not None else cache_directory())
     entry, _ = build_entry(job, cache, force=force)
     extension = "ptx" if chosen.machine == "gpu" else "so"
@@ -151,8 +152,7 @@ def ptx_version(target: Target, asked: str | None) -> str:
     if target.machine == "cpu":
         return ""
     assert target.arch is not None
-    asked = asked or os.environ.get("TEENYBUILD_PTX_VERSION") or None
-    if asked is None:
+    if not asked:
         return target.arch.ptx
     if asked not in PTX_VERSIONS or ptx_number(asked) < ptx_number(target.arch.ptx):
         raise error(
