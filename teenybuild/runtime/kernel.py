@@ -90,6 +90,10 @@ class Kernel:
         for each in self._open().specialisations():
             each.unload()
 
+    def __reduce__(self) -> str:
+        """Copied and pickled by name: every generated module calls its one kernel so."""
+        return "kernel"
+
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}>"
 

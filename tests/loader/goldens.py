@@ -18,6 +18,7 @@ SOURCES = {
     "affine.py": (ZOO, "_kernels/affine.py"),
     "transpose_copy.py": (ZOO, "_kernels/transpose_copy.py"),
     "awkward.py": (ZOO, "_kernels/awkward.py"),
+    "scalars.py": (ZOO, "_kernels/scalars.py"),
     "where_am_i.py": (ZOO, "_kernels/where_am_i.py"),
 }
 

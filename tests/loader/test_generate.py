@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -57,7 +59,7 @@ def test_has_what_it_needs_and_no_more() -> None:
         *(f"_artifacts/cpu/{id}.so" for id in ids),
         *(f"_artifacts/sm_90a/{id}.ptx" for id in ids),
     }
-    for path in Path("teenybuild/runtime").glob("*.py"):
+    for path in (Path(__file__).parents[2] / "teenybuild" / "runtime").glob("*.py"):
         assert files[f"_runtime/{path.name}"] == path.read_bytes()
 
 
@@ -223,6 +225,13 @@ def test_what_a_kernel_says_of_itself(package: Package) -> None:
     assert spec.types == {"a_ptr": "*f16", "b_ptr": "*f16", "out_ptr": "*f16", "n_elements": "i32"}
     assert (spec.dtypes, spec.consts) == ({"D": "f16"}, {"BLOCK_SIZE": 1024})
     assert spec.options["num_warps"] == 4
+
+
+def test_copies_of_a_kernel_are_the_kernel(package: Package) -> None:
+    add = package(VECTOR_ADD).vector_add
+    a = np.ones(4, np.float32)
+    add(a, a, a, 4)
+    assert copy.deepcopy(add) is copy.copy(add) is pickle.loads(pickle.dumps(add)) is add
 
 
 def test_targets_of_the_command_line() -> None:
