@@ -11,7 +11,7 @@ mean the same language.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -48,11 +48,16 @@ def jit(fn: _F) -> JITFunction[_F]:
     return JITFunction(fn)
 
 
-class constexpr:
-    """Annotates a parameter, or wraps a module-level value, that is known when a kernel is compiled."""
+if TYPE_CHECKING:
+    # To a type checker a constant is whatever its value is: BLOCK: constexpr = 128 takes an int and gives one.
+    constexpr: TypeAlias = Any
+else:
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    class constexpr:
+        """Annotates a parameter, or wraps a module-level value, that is known when a kernel is compiled."""
+
+        def __init__(self, value: Any) -> None:
+            self.value = value
 
 
 class dtype:
