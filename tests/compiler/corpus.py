@@ -8,11 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from teenybuild.api import compile
+from teenybuild.compiler.frontend.expressions import static
+from teenybuild.compiler.frontend.modules import Library, find_function
+from teenybuild.compiler.frontend.reach import reach
 from teenybuild.diagnostics import UserError
 from tests.support.run import workspace
 
 TESTS = Path(__file__).parents[1]
 FAILING = TESTS / "failing" / "kernels"
+GOLDEN = TESTS / "golden" / "compiler"
+
+#: Kernels of the catalogue whose tile IR is written down.
+GOLDEN_KERNELS = (
+    "bools", "branch", "carried_tuple", "casts_bf16", "chosen_pointer", "copy_f32_aligned", "early_return", "gather", "helpers", "matmul",
+    "operators_u8", "running_reductions", "softmax", "three_d", "two_d_transposed",
+)  # fmt: skip
 
 
 def cases(directory: Path) -> list[Path]:
@@ -33,3 +43,13 @@ def complaints(case: Path) -> str:
         except UserError as error:
             return f"{error}\n"
     return "nothing is wrong\n"
+
+
+def goldens() -> dict[str, str]:
+    """What lies in ``tests/golden/compiler``, by file name, as it should be now."""
+    from tests.support.catalogue import CATALOGUE
+
+    found = {f"{name}.mlir": CATALOGUE[name].compile("cpu").mlir for name in GOLDEN_KERNELS}
+    library = Library(GOLDEN, (GOLDEN,), static)
+    found["canonical.txt"] = reach(find_function(library.module(GOLDEN / "statements.py"), "kernel")).text
+    return found

@@ -1,4 +1,4 @@
-"""Every wrong kernel gets exactly the messages written down for it: never an exception of ours, and all that is wrong at once."""
+"""Every wrong kernel gets exactly the messages written down for it, all at once, and never an exception of ours; right ones their tile IR."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .corpus import FAILING, TESTS, cases, complaints
+from .corpus import FAILING, GOLDEN, TESTS, cases, complaints, goldens
 
 
 @pytest.mark.parametrize("case", cases(FAILING), ids=lambda case: case.name)
@@ -21,6 +21,19 @@ def test_every_wrong_kernel_is_refused() -> None:
     texts = {case.name: (case / "expected.txt").read_text(encoding="utf-8") for case in cases(FAILING)}
     assert len(texts) >= 100
     assert [name for name, text in texts.items() if "error: " not in text] == []
+
+
+def test_goldens() -> None:
+    """Tile IR of a few kernels, and the canonical print of everything that can be printed: the same on every Python version."""
+    wanted = goldens()
+    found = {
+        path.name: path.read_text(encoding="utf-8")
+        for path in GOLDEN.iterdir()
+        if path.name != "statements.py"
+    }
+    assert sorted(found) == sorted(wanted)
+    for name, text in wanted.items():
+        assert found[name] == text, name
 
 
 def test_ci_refuses_to_update() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .corpus import FAILING, cases, complaints
+from .corpus import FAILING, GOLDEN, cases, complaints, goldens
 
 
 def main() -> str | None:
@@ -13,6 +13,8 @@ def main() -> str | None:
         return "expectations are updated by hand and reviewed, not in CI"
     for case in cases(FAILING):
         (case / "expected.txt").write_text(complaints(case), encoding="utf-8")
+    for name, text in goldens().items():
+        (GOLDEN / name).write_text(text, encoding="utf-8")
     return None
 
 

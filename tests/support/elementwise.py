@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from .run import Array, Typed, numpy_dtype, run
 
 
-def evaluate(
+@dataclass(frozen=True)
+class Elementwise:
+    """A kernel that computes expressions of tiles and scalars, and the arguments it takes."""
+
+    source: str
+    arguments: dict[str, object]
+
+
+def elementwise(
     expressions: Mapping[str, tuple[str, str]],
     inputs: Mapping[str, Array | Typed],
     *,
     check_dtypes: bool = True,
     prologue: str = "",
-    **options: object,
-) -> dict[str, Array]:
-    """Each expression ``{name: (text, dtype)}`` over the tiles and scalars of ``inputs``, element by element.
-
-    The kernel itself asserts that the expression has the dtype. Runs on every host target, which must agree bit for bit.
-    """
+) -> Elementwise:
+    """The kernel of :func:`evaluate`."""
     count = max(len(v) for v in inputs.values() if isinstance(v, np.ndarray))
     block = 1 << (count - 1).bit_length()
     lines: list[str] = []
@@ -45,7 +50,23 @@ def kernel({", ".join(arguments)}):
     i = tl.arange(0, {block})
 {body}
 """
-    found = run(source, arguments, **options)  # type: ignore[arg-type]
+    return Elementwise(source, arguments)
+
+
+def evaluate(
+    expressions: Mapping[str, tuple[str, str]],
+    inputs: Mapping[str, Array | Typed],
+    *,
+    check_dtypes: bool = True,
+    prologue: str = "",
+    **options: object,
+) -> dict[str, Array]:
+    """Each expression ``{name: (text, dtype)}`` over the tiles and scalars of ``inputs``, element by element.
+
+    The kernel itself asserts that the expression has the dtype. Runs on every host target, which must agree bit for bit.
+    """
+    made = elementwise(expressions, inputs, check_dtypes=check_dtypes, prologue=prologue)
+    found = run(made.source, made.arguments, **options)  # type: ignore[arg-type]
     return {name: found[f"{name}_out"] for name in expressions}
 
 

@@ -1,0 +1,70 @@
+"""Runs kernels in Triton's interpreter: ``python -m tests.peer.interpret JOBS RESULTS`` with TRITON_INTERPRET=1.
+
+In a process of its own, because Triton decides when it is imported whether it interprets.  JOBS is a pickled
+``{name: (path of the source, arguments, grid, constants)}``, RESULTS becomes ``{name: arrays, or the text of an error}``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import pickle
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+Array = np.ndarray
+Job = tuple[str, Mapping[str, Any], tuple[int, ...], Mapping[str, Any]]
+
+
+def tensor(array: Array) -> Any:
+    """A torch tensor with the array's bits."""
+    import torch
+
+    if array.dtype == ml_dtypes.bfloat16:
+        return torch.from_numpy(array.view(np.int16).copy()).view(torch.bfloat16)
+    return torch.from_numpy(array.copy())
+
+
+def array(tensor: Any) -> Array:
+    """Back again."""
+    import torch
+
+    if tensor.dtype == torch.bfloat16:
+        return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return tensor.numpy()
+
+
+def interpret(
+    path: str, arguments: Mapping[str, Any], grid: tuple[int, ...], const: Mapping[str, Any]
+) -> dict[str, Array]:
+    """Runs ``kernel`` of a file; its arrays afterwards."""
+    spec = importlib.util.spec_from_file_location(f"interpreted_{Path(path).stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    given = {name: tensor(v) if isinstance(v, np.ndarray) else v for name, v in arguments.items()}
+    module.kernel[grid](**given, **const)
+    return {name: array(given[name]) for name, v in arguments.items() if isinstance(v, np.ndarray)}
+
+
+def main(jobs: Path, results: Path) -> None:
+    """See the module's text."""
+    found: dict[str, dict[str, Array] | str] = {}
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    for name, job in pickle.loads(jobs.read_bytes()).items():
+        try:
+            found[name] = interpret(*job)
+        except Exception as wrong:
+            found[name] = f"{type(wrong).__name__}: {wrong}"
+    results.write_bytes(pickle.dumps(found))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

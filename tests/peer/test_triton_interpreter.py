@@ -1,0 +1,222 @@
+"""Triton's own interpreter and our host target give the same bits: operators, casts, reductions, control flow.
+
+Left out is where the interpreter itself is wrong (3.6.0):
+
+* bf16 with bf16: it computes on the 16 bits as if they were integers. (bf16 with another dtype is widened first, and compared.)
+* bf16 denormals are read as zero, and what is cast to bf16 is cut off, not rounded (or, an integer or f64, taken for 16 bits).
+* i1 + i1 is NumPy's logical or, and i1 - i1 fails; Triton's IR adds and subtracts one bit.
+* maximum and minimum take NumPy's: zeros of different sign come out in either order, and ``minimum`` gives a NaN whatever is asked.
+* ``~x`` of an unsigned integer fails: it is an XOR with -1.
+* A float out of the range of an integer is converted as NumPy's C compiler does; a GPU saturates.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.compiler.corpus import TESTS
+from tests.language import oracle, test_control, test_dot, test_memory, test_programs, test_reductions
+from tests.support.elementwise import elementwise, language_dtype
+from tests.support.run import Array, Typed, assert_same_bits, numpy_dtype, run, write_source
+
+pytestmark = pytest.mark.peer
+pytest.importorskip("triton")
+pytest.importorskip("torch")
+
+Job = tuple[str, dict[str, Any], tuple[int, ...], dict[str, Any]]
+
+
+def tame(values: Array) -> Array:
+    """Without bf16 denormals."""
+    if oracle.name_of(values) != "bf16":
+        return values
+    small = np.abs(values.astype(np.float64)) < 2.0**-126
+    return np.where(small, np.zeros((), values.dtype), values)
+
+
+def operators(left: str, right: str) -> Job | None:
+    """All operators that take the two, in one kernel."""
+    if left == right == "bf16":
+        return None
+    x, y = (tame(v) for v in oracle.pairs(left, right, 256))
+    expressions: dict[str, tuple[str, str]] = {}
+    for op, (_, kind, division) in oracle.BINARY.items():
+        meet = oracle.promote(left, right, division=division)
+        if meet is None or (kind == "int" and meet in oracle.FLOATS) or op.startswith(("max", "min")):
+            continue
+        if left == right == "i1" and op in "+-":
+            continue
+        b = "y"
+        if division:
+            b = f"tl.where(y == 0, 1, y).to({language_dtype(right)})"
+        expressions[f"r{len(expressions)}"] = (
+            oracle.spell(op, "x", b),
+            "i1" if op in oracle.COMPARISONS else meet,
+        )
+    meet = oracle.promote(left, right)
+    assert meet is not None
+    expressions["where"] = ("tl.where(x > y, x, y)", meet)
+    quotient = oracle.promote(left, right, division=True)
+    if quotient is not None:
+        expressions["quotient"] = ("x / y", quotient if quotient in oracle.FLOATS else "f32")
+    made = elementwise(expressions, {"x": x, "y": y}, check_dtypes=False)
+    return made.source, made.arguments, (1,), {}
+
+
+def extrema(name: str) -> Job:
+    """maximum and minimum of numbers that are neither zero nor NaN."""
+    x, y = oracle.pairs(name, name, 256)
+    if name in oracle.FLOATS:
+        x, y = (np.where(np.isnan(v) | (v == 0), np.ones((), v.dtype), v) for v in (x, y))
+    made = elementwise(
+        {"low": ("tl.minimum(x, y)", name), "high": ("tl.maximum(x, y)", name)}, {"x": x, "y": y}
+    )
+    return made.source, made.arguments, (1,), {}
+
+
+def casts(source: str) -> Job:
+    """To every dtype; floats only where integers hold them."""
+    x = tame(oracle.values(source, 256))
+    if source in oracle.FLOATS:
+        x = np.where(np.isfinite(x) & (np.abs(x) < 100), x, np.ones((), x.dtype))
+    names = [n for n in oracle.ALL if n != "bf16" and not (source in oracle.FLOATS and n in oracle.UNSIGNED)]
+    made = elementwise({f"r{n}": (f"x.to({language_dtype(n)})", n) for n in names}, {"x": x})
+    return made.source, made.arguments, (1,), {}
+
+
+def unary(name: str) -> Job:
+    x = oracle.values(name, 256)
+    expressions = {"minus": ("-x", name), "abs": ("tl.abs(x)", name)}
+    if name not in oracle.FLOATS:
+        expressions |= {"left": ("x << 2", name), "right": ("x >> 3", name)}
+    if name in oracle.SIGNED:
+        expressions["invert"] = ("~x", name)
+    made = elementwise(expressions, {"x": x})
+    return made.source, made.arguments, (1,), {}
+
+
+def reduction(function: str, name: str, axis: int | None) -> Job:
+    x = test_reductions.small(name, (16, 32), seed=2)
+    wanted = test_reductions.expected(function, x, axis)
+    const = {"AXIS": axis, "KEEP": False, "M": 16, "N": 32}
+    return (
+        test_reductions.REDUCE.replace("{function}", function),
+        {"x": x, "o": np.zeros(wanted.size, wanted.dtype)},
+        (1,),
+        const,
+    )
+
+
+def ramp(*shape: int, dtype: str = "f32") -> Array:
+    return (np.arange(int(np.prod(shape))) % 97).reshape(shape).astype(numpy_dtype(dtype))
+
+
+def whole(seed: int, *shape: int, dtype: str = "f32") -> Array:
+    return test_dot.whole(dtype, shape, seed)
+
+
+def zeros(*shape: int, dtype: str = "f32") -> Array:
+    return np.zeros(shape, numpy_dtype(dtype))
+
+
+#: Whole kernels: (source, arguments, grid, constants).
+KERNELS: dict[str, Job] = {
+    "copy": (test_memory.COPY, {"x": ramp(1000), "o": zeros(1000), "n": 1000}, (8,), {"BLOCK": 128}),
+    "gather": (
+        test_memory.GATHER,
+        {"x": ramp(100), "idx": ramp(64, dtype="i64"), "c": ramp(64, dtype="i8") % 2, "o": zeros(100), "n": 100}, (1,), {"BLOCK": 64},
+    ),
+    "strides": (
+        test_memory.TWO_D,
+        {"x": ramp(12, 20), "o": zeros(20, 12), "rows": 12, "columns": 20, "sxr": 20, "sxc": 1, "sor": 1, "soc": 12}, (2, 2), {"R": 8, "C": 16},
+    ),
+    "unsigned offsets": (test_memory.UNSIGNED, {"x": ramp(256, dtype="i32"), "o": zeros(24, dtype="i32"), "k": 100}, (1,), {"BLOCK": 8}),
+    "offsets below zero": (test_memory.BELOW_ZERO, {"x": ramp(256), "o": zeros(512), "shift": -16}, (1,), {"BLOCK": 128}),
+    "three axes": (
+        test_reductions.THREE_D, {"x": whole(1, 4, 8, 16), "o": zeros(8, 16), "p": zeros(4, 16), "q": zeros(4)}, (1,), {"A": 4, "B": 8, "C": 16},
+    ),
+    "reductions that feed each other": (test_reductions.CHAIN, {"x": whole(2, 16, 32), "o": zeros(16, 32)}, (1,), {"M": 16, "N": 32}),
+    "matmul": (
+        test_dot.MATMUL, {"a": whole(3, 33, 40), "b": whole(4, 40, 17), "o": zeros(33, 17, dtype="f16"), "M": 33, "N": 17, "K": 40}, (2, 2),
+        {"BM": 32, "BN": 16, "BK": 32},
+    ),
+    "swap": (test_control.SWAP, {"x": ramp(32), "y": ramp(32)[::-1].copy(), "o": zeros(96), "n": 5}, (1,), {"BLOCK": 32}),
+    "nested loops": (test_control.NESTED, {"x": ramp(32, dtype="i32"), "o": zeros(32, dtype="i32"), "n": 3, "m": 5}, (1,), {"BLOCK": 32}),
+    "branches": (test_control.BRANCH, {"x": ramp(64), "o": zeros(64), "n": 7}, (1,), {"BLOCK": 64}),
+    "early return": (test_control.EARLY, {"x": ramp(5, 16), "o": zeros(5, 16), "n": 4}, (5,), {"BLOCK": 16}),
+    "a reduction decides": (test_control.IF_IN_LOOP, {"x": whole(5, 6, 128), "o": zeros(129), "n": 6}, (1,), {"BLOCK": 128}),
+    "running reductions": (test_control.REDUCE_IN_LOOP, {"x": whole(6, 5, 16, 32), "o": zeros(16, 32), "n": 5}, (1,), {"M": 16, "N": 32}),
+    "program ids": (test_programs.IDS, {"o": zeros(4, 3, 2, 7, dtype="i32")}, (2, 3, 4), {}),
+    "grouped programs": (test_programs.GROUPED, {"o": zeros(7, 3, dtype="i32"), "M": 7, "N": 3}, (21,), {"GROUP": 2}),
+}  # fmt: skip
+
+
+def jobs() -> Iterator[tuple[str, Job]]:
+    """Everything that is compared, by name."""
+    for left, right in itertools.product(oracle.ALL, repeat=2):
+        job = operators(left, right)
+        if job is not None:
+            yield f"operators {left} {right}", job
+    for name in oracle.ALL:
+        yield f"casts of {name}", casts(name)
+        if name != "bf16":
+            yield f"extrema {name}", extrema(name)
+            if name != "i1":
+                yield f"unary {name}", unary(name)
+        for function in ("sum", "max", "min"):
+            if name not in ("bf16", "i1"):
+                yield f"{function} of {name}", reduction(function, name, 1)
+    for axis in (0, None):
+        yield f"sum along {axis}", reduction("sum", "f32", axis)
+    yield from KERNELS.items()
+
+
+with np.errstate(all="ignore"):
+    JOBS: dict[str, Job] = dict(jobs())
+
+
+@pytest.fixture(scope="module")
+def interpreted(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
+    """What the interpreter gives for every job: one process for all."""
+    directory = tmp_path_factory.mktemp("interpreter")
+    given = {
+        name: (
+            str(write_source(source)),
+            {k: v.value if isinstance(v, Typed) else v for k, v in arguments.items()},
+            grid,
+            const,
+        )
+        for name, (source, arguments, grid, const) in JOBS.items()
+    }
+    (directory / "jobs").write_bytes(pickle.dumps(given))
+    command = [
+        sys.executable,
+        "-m",
+        "tests.peer.interpret",
+        str(directory / "jobs"),
+        str(directory / "results"),
+    ]
+    environment = os.environ | {"TRITON_INTERPRET": "1"}
+    subprocess.run(command, cwd=TESTS.parent, env=environment, check=True, capture_output=True, text=True)
+    return pickle.loads((directory / "results").read_bytes())
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_interpreter_agrees(name: str, interpreted: Mapping[str, Path]) -> None:
+    source, arguments, grid, const = JOBS[name]
+    theirs: Any = interpreted[name]
+    assert isinstance(theirs, dict), theirs
+    with np.errstate(all="ignore"):
+        ours = run(source, arguments, const, grid)
+    for argument, array in ours.items():
+        assert_same_bits(array, theirs[argument].reshape(array.shape), f"{argument} of {name}")
