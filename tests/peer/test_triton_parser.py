@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,11 @@ def parse(text: str, path: Path, context: Any) -> Any:
 
 
 def operations(text: str) -> list[str]:
-    """The operations of MLIR text, in order, as Triton or we print them."""
-    words = (word.strip('",()') for line in text.splitlines() for word in line.split())
-    return [
-        w
-        for w in words
-        if w.startswith(("tt.", "arith.", "math.", "scf."))
-        and not w.startswith(("tt.ptr", "tt.divisibility"))
-    ]
+    """The operations of MLIR text, in order. (Yields of nothing are not printed by MLIR.)"""
+    found = re.findall(
+        r"\b(?:tt|arith|math|scf)\.[a-z_][a-z_.]*", re.sub(r"!tt\.ptr|tt\.divisibility|loc\(.*?\)", "", text)
+    )
+    return [name for name in found if name != "scf.yield"]
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
