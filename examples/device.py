@@ -65,6 +65,16 @@ class Array:
         self._device.call("cuMemFree", self._address)
 
 
+class View:
+    """``count`` elements of an array on the GPU, from element ``start``."""
+
+    def __init__(self, of: Array, start: int, count: int) -> None:
+        self._of = of
+        whole = of.__cuda_array_interface__
+        address = whole["data"][0] + start * of.dtype.itemsize
+        self.__cuda_array_interface__ = {**whole, "shape": (count,), "data": (address, False)}
+
+
 def find() -> Device | None:
     """The first GPU, or None where there is none that can be used."""
     try:

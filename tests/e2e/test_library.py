@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import library
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
-
-import library  # the examples are no package
 
 
 def run(package: ModuleType, case: library.Case, target: str) -> dict[str, np.ndarray]:
