@@ -48,6 +48,7 @@ class HostProgram:
         self._function = function
         self._pack = layout.pack
         self._scratch_bytes = artifact.scratch_bytes
+        self._shared = False
 
     def __del__(self, close: Callable[[int], None] = _ctypes.dlclose) -> None:
         # As a default, the function is there even when the interpreter has taken this module apart.
@@ -62,7 +63,7 @@ class HostProgram:
         def run(first: int, last: int) -> None:
             function(packed, first, last, x, y, z, _scratch(size) if size else None)
 
-        run_programs(run, x * y * z)
+        self._shared = run_programs(run, x * y * z, self._shared)
 
 
 def _spelled(artifact: Artifact) -> str:

@@ -19,19 +19,23 @@ _ALONE = 50e-6
 _CHUNKS_PER_WORKER = 4
 
 
-def run_programs(run: Run, total: int) -> None:
+def run_programs(run: Run, total: int, shared: bool = False) -> bool:
     """Runs programs 0 to ``total - 1``, each once, in any order; returns when all are done.
 
     The calling thread starts alone, with chunks that double in size, and takes part to the end: a small grid never meets another
-    thread, and callers never wait for a worker that another launch keeps busy.
+    thread, and callers never wait for a worker that another launch keeps busy. ``shared``: it asks the others at once.
+
+    Gives whether that is worth it, for the next launch of the same code: a few long programs would wait for the first of them.
     """
-    first, size, start = 0, 1, perf_counter()
-    while first < total and perf_counter() - start < _ALONE:
+    start = perf_counter()
+    first, size = 0, 1
+    while not shared and first < total and perf_counter() - start < _ALONE:
         last = min(first + size, total)
         run(first, last)
         first, size = last, 2 * size
     if first < total:
         _share(run, first, total)
+    return perf_counter() - start >= _ALONE
 
 
 class _Grid:

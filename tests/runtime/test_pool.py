@@ -59,6 +59,18 @@ def test_a_small_grid_stays_in_the_calling_thread(monkeypatch: pytest.MonkeyPatc
     assert threads == {threading.get_ident()}
 
 
+def test_what_took_long_is_shared_at_once_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "_ALONE", 60.0)
+    assert not pool.run_programs(lambda first, last: None, 8)
+    monkeypatch.setattr(pool, "_ALONE", 0.001)
+    assert pool.run_programs(lambda first, last: time.sleep(0.002), 1)
+    chunks: list[tuple[int, int]] = []
+    monkeypatch.setattr(pool, "_ALONE", 60.0)
+    monkeypatch.setattr(pool, "_share", lambda run, first, total: chunks.append((first, total)))
+    assert not pool.run_programs(lambda first, last: None, 8, shared=True)
+    assert chunks == [(0, 8)]
+
+
 @pytest.mark.usefixtures("four_cpus")
 def test_a_large_grid_uses_every_cpu() -> None:
     together = threading.Barrier(4, timeout=30)
