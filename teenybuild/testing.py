@@ -10,6 +10,7 @@ def test_scale():
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -55,7 +56,7 @@ def run(
     spelled = {name: _type_of(name, value) for name, value in args.items()} | dict(types or {})
     with tempfile.TemporaryDirectory() as scratch:
         artifact = api.compile(kernel, target, spelled, const, cache_dir=cache_dir or scratch, **options)
-        _launch(artifact, args, tuple(grid))
+        _launch(artifact, args, tuple(grid), Path(scratch))
     return artifact
 
 
@@ -87,7 +88,7 @@ def check(
             keywords: dict[str, Any] = {"cache_dir": scratch, **options}
             artifact = api.compile(kernel, target, spelled, const, **keywords)
             _poison(artifact, copies)
-            _launch(artifact, copies, tuple(grid))
+            _launch(artifact, copies, tuple(grid), Path(scratch))
         for name, expected in wanted.items():
             allowed = tolerance.get(name) if isinstance(tolerance, Mapping) else tolerance
             _compare(name, target, copies[name], np.asarray(expected), allowed)
@@ -109,10 +110,9 @@ def _type_of(name: str, value: Any) -> str:
         return "none"
     if _is_array(value):
         return f"*{_dtype_of(name, value)}"
-    if isinstance(value, np.generic):
-        scalar: Any = value
-        if scalar.dtype.name in BY_NUMPY:
-            return BY_NUMPY[scalar.dtype.name].name
+    numpy_dtype = getattr(value, "dtype", None)
+    if numpy_dtype is not None and numpy_dtype.name in BY_NUMPY:
+        return BY_NUMPY[numpy_dtype.name].name
     if isinstance(value, bool):
         return "i1"
     if isinstance(value, int):
@@ -122,10 +122,11 @@ def _type_of(name: str, value: Any) -> str:
     raise error(f"the argument {name} is {value!r}, which is no array, number or None")
 
 
-def _launch(artifact: api.Artifact, args: Mapping[str, Any], grid: tuple[int, ...]) -> None:
+def _launch(artifact: api.Artifact, args: Mapping[str, Any], grid: tuple[int, ...], scratch: Path) -> None:
     """Runs an artifact of the host on arrays and numbers by name."""
     abi = artifact.abi
-    if not str(abi["target"]).startswith("cpu"):
+    target, _, isa = str(abi["target"]).rpartition(":")
+    if not target.startswith("cpu"):
         raise error(
             f"{abi['target']} does not run on this machine", hint="the targets for tests are cpu and cpu:sm_…"
         )
@@ -134,19 +135,23 @@ def _launch(artifact: api.Artifact, args: Mapping[str, Any], grid: tuple[int, ..
     arguments: list[dict[str, Any]] = abi["arguments"]
     names = tuple(a["name"] for a in arguments)
     layout = Layout(names, arguments, abi["packed_size"])
-    name, isa = str(abi["function"]), str(abi["target"]).rpartition(":")[2]
+    name = str(abi["function"])
     image = index.Artifact(
-        str(abi["target"]),
-        artifact.path,
-        str(abi["symbol"]),
-        abi["files"]["so"],
-        "",
-        0,
-        0,
-        abi["scratch_bytes"],
-        (1, 1, 1),
-        False,
+        target=target,
+        directory=scratch / "package",
+        id=name,
+        symbol=str(abi["symbol"]),
+        sha256=abi["files"]["so"],
+        ptx="",
+        threads=0,
+        shared_bytes=0,
+        scratch_bytes=abi["scratch_bytes"],
+        cluster=(1, 1, 1),
+        cooperative=False,
     )
+    # The runtime loads from a package, so it is given one with a single file.
+    image.path.parent.mkdir(parents=True)
+    shutil.copyfile(artifact.path, image.path)
     values = [args[n].ctypes.data if _is_array(args[n]) else args[n] for n in names]
     for place, convert in layout.converted:
         values[place] = convert(values[place])
@@ -181,16 +186,21 @@ def _compare(name: str, target: str, got: Array, wanted: Array, tolerance: float
         )
     actual, expected = got.astype(np.float64), wanted.astype(np.float64)
     scale = max(float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0)), 1e-300)
-    same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+    # Integers as they are: float64 holds no 64 bits.
+    same = (
+        (got == wanted)
+        if not dtype.is_float
+        else (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+    )
     with np.errstate(invalid="ignore"):
         difference = np.where(same, 0.0, np.abs(actual - expected) / scale)
-    difference = np.where(np.isnan(difference), np.inf, difference)
+    difference = np.where(np.isnan(difference) | (~same & (difference == 0)), np.inf, difference)
     worst = float(difference.max(initial=0.0))
     if worst > allowed:
         where = np.unravel_index(int(difference.argmax()), difference.shape)
         place = ", ".join(str(int(i)) for i in where)
         raise AssertionError(
-            f"{name}[{place}] on {target} is {actual[where]!r}, expected {expected[where]!r}: "
+            f"{name}[{place}] on {target} is {got[where].item()!r}, expected {wanted[where].item()!r}: "
             f"off by {worst:.3g} of the largest value, at most {allowed:.3g} is right "
             f"({int((difference > allowed).sum())} of {difference.size} elements are wrong)"
         )

@@ -15,6 +15,7 @@ import pytest
 import teenybuild
 import teenybuild.language as tl
 from teenybuild.compiler.frontend.builtins import BUILTINS, VALUES, signature
+from teenybuild.language import docs
 
 FUNCTIONS = sorted(name.removeprefix("tl.") for name in BUILTINS if name.startswith("tl."))
 
@@ -82,3 +83,9 @@ def test_a_type_checker_accepts_a_kernel_that_uses_it(tmp_path: Path) -> None:
         cwd=Path(teenybuild.__file__).parents[1],
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
+
+
+def test_the_reference_is_made_from_it() -> None:
+    assert docs.REFERENCE.read_text(encoding="utf-8") == docs.reference(), (
+        "run: python -m teenybuild.language.docs"
+    )

@@ -6,7 +6,6 @@ mean the same language.
 """
 
 # The parameters' names are Triton's, builtins or not.
-# ruff: noqa: A002
 
 from __future__ import annotations
 

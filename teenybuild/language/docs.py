@@ -1,0 +1,125 @@
+"""The reference of the kernel language, made from :mod:`teenybuild.language` and the compiler's tables.
+
+python -m teenybuild.language.docs            writes docs/language.md
+python -m teenybuild.language.docs --check    fails where it differs
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+import teenybuild.language as language
+from teenybuild.compiler.frontend.builtins import BUILTINS, LATER, METHODS
+
+REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "language.md"
+
+_RULES = """\
+# The kernel language
+
+<!-- Made from teenybuild/language by `python -m teenybuild.language.docs`; edit that. -->
+
+Kernels are written in the Triton language, in this version the part of it below. `import triton.language as tl` and
+`import teenybuild.language as tl` mean the same, and `@triton.jit` and `@teenybuild.jit` too; neither package has to be installed: sources
+are read, not run. What is not supported is an error that names it, with its place and the calls that led there; nothing is ever approximated.
+
+## Programs and tiles
+
+A kernel is run once for each point of the grid: a *program*. A program works on scalars and on *tiles*: arrays of one dtype whose sides are powers of two. Nothing in
+a kernel names threads; how a tile lies in registers and lanes is the compiler's business.
+
+* Tiles broadcast as in NumPy; `x[:, None]` and `x[None, :]` put an axis in, `x[None]` too.
+* A pointer plus a tile of integers is a tile of pointers. `tl.load` and `tl.store` take scalars or tiles of pointers of any rank; a mask and `other` broadcast to them.
+  Where the mask is off, memory is not touched.
+* Operators are Python's: `+ - * / // % & | ^ ~ << >> < <= == != >= >`, unary `-`, `and or not` on scalars and constants. `x if c else y` chooses for constants and scalars; `tl.where` for tiles.
+* `//` and `%` of integers round toward zero, as in C; `/` of integers gives f32; comparisons give i1.
+* Methods: {methods}, `x.to(dtype)`, `x.dtype`, `x.shape`, and on `tl.float16` and its like `.primitive_bitwidth`.
+
+## Promotion
+
+Triton's rules. Of two tiles or two scalars the wider kind wins (bool, integer, float), then the wider type; f16 with bf16 gives f32; signed with unsigned of one width gives unsigned. A tile beside a
+scalar keeps its own dtype unless the scalar is of a higher kind. A Python number takes the dtype it meets: an integer stays an integer, a float beside
+f16 or bf16 becomes that.
+
+## Control flow and functions
+
+* `for i in range(...)`, `tl.range(...)` with bounds known at run time; `tl.static_range(...)` is unrolled. `while` on a scalar condition.
+* `if` on a constant reads only the branch that is taken; `if` on a scalar of the run keeps what both branches assign, which must then agree in type. `if` on a tile is an error: use `tl.where`.
+* A variable that a loop carries keeps its type from one turn to the next.
+* Functions marked `@triton.jit`, of the same file or of another one that is imported, are inlined. They may take functions and tuples as arguments, return several values and return early where the condition is a constant.
+* Constants: parameters marked `tl.constexpr` (the manifest's `const`), module-level numbers, strings, dtypes and tuples of them, `X: tl.constexpr = 1` and `X = tl.constexpr(1)`. A module-level name that cannot be settled without
+  running the file is an error that says which key of the manifest settles it (`globals`, `roots`).
+
+## Numbers
+
+* Host and GPU give the same bits wherever no approximate instruction is used. Approximate on a GPU, as in Triton: f32 `exp`, `exp2`, `rsqrt` and `/` between f32 tiles; within 2 units in the last place.
+* `a * b + c` is fused where the manifest's `enable_fp_fusion` says so (the default): decided once, before any target, so every target rounds alike.
+* The order of a sum is fixed by the specialisation: it is the same from run to run and on every target.
+* bf16 is computed in f32 and rounded to nearest even after each operation, as is f16 where the hardware has no instruction for it.
+"""
+
+
+def reference() -> str:
+    """The text of ``docs/language.md``."""
+    methods = ", ".join(f"`x.{name}(…)`" for name in sorted(METHODS))
+    parts = [
+        _RULES.format(methods=methods),
+        "## Functions\n",
+        _functions(),
+        "## Dtypes\n",
+        _dtypes(),
+        "## Not yet\n",
+        _later(),
+    ]
+    return "\n".join(parts)
+
+
+def _functions() -> str:
+    rows = ["| function | meaning |", "| --- | --- |"]
+    for name in sorted(n for n in BUILTINS if n.startswith("tl.")):
+        function: Any = language
+        for step in name.split(".")[1:]:
+            function = getattr(function, step)
+        meaning = " ".join(inspect.cleandoc(function.__doc__).split())
+        rows.append(f"| `{name}({_parameters(function)})` | {meaning} |".replace("``", "`"))
+    return "\n".join(rows) + "\n"
+
+
+def _parameters(function: Any) -> str:
+    """Names and defaults, without types."""
+    shown: list[str] = []
+    for p in inspect.signature(function).parameters.values():
+        star = "*" if p.kind is inspect.Parameter.VAR_POSITIONAL else ""
+        default = "" if p.default is inspect.Parameter.empty else f"={p.default!r}"
+        shown.append(f"{star}{p.name}{default}")
+    return ", ".join(shown)
+
+
+def _dtypes() -> str:
+    names = ", ".join(f"`tl.{n}`" for n, v in vars(language).items() if isinstance(v, language.dtype))
+    return f"{names}. Which of them kernels may use in this version, and from which architecture on: [the manifest](manifest.md#types).\n"
+
+
+def _later() -> str:
+    return f"Refused by name until a later version has them: {', '.join(f'`{name}`' for name in sorted(LATER))}.\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the reference, or checks it."""
+    text = reference()
+    if arguments == ["--check"]:
+        if REFERENCE.read_text(encoding="utf-8") == text:
+            return 0
+        print(
+            "differs from the language: docs/language.md; run: python -m teenybuild.language.docs",
+            file=sys.stderr,
+        )
+        return 1
+    REFERENCE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,134 @@
+"""The documentation does what it says: its files are written, its commands run, its output compared, in order.
+
+A fence is preceded by a comment that says what it is: ``file: NAME`` (written), ``file: NAME replace: A -> B`` (an edit, before the
+fence), ``run`` (Python that must end well), ``fails`` (Python that must raise a TypeError or ValueError of the package).  ``console`` fences need none.
+In expected output, ``…`` stands for anything.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from teenybuild.scaffold import create
+
+ROOT = Path(__file__).parents[1]
+FENCE = re.compile(r"(?:<!-- (?P<comment>.*?) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)```\n", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One fence of a document."""
+
+    comment: str
+    language: str
+    text: str
+
+
+def blocks(document: str) -> Iterator[Block]:
+    """The fences of a document, in order."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    for match in FENCE.finditer(text):
+        yield Block(match["comment"] or "", match["language"], match["text"])
+
+
+def matches(expected: str, output: str) -> bool:
+    """Whether output is what was expected, ``…`` standing for anything."""
+    return (
+        re.fullmatch(".*".join(map(re.escape, expected.strip("\n").split("…"))), output.strip("\n"), re.S)
+        is not None
+    )
+
+
+def run(arguments: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=directory,
+        env={"PATH": "", "HOME": str(directory), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+def console(block: Block, directory: Path) -> None:
+    """Runs a session of ``$ command`` lines, each with its output."""
+    for session in re.split(r"^\$ ", block.text, flags=re.M)[1:]:
+        command, _, expected = session.partition("\n")
+        program, *arguments = command.split("#")[0].split()
+        assert program == "teenybuild", command
+        output = run(["-m", "teenybuild", *arguments], directory).stdout
+        assert matches(expected, output), f"{command}\n--- expected\n{expected}\n--- came\n{output}"
+
+
+def test_the_first_kernel(tmp_path: Path) -> None:
+    done = 0
+    for block in blocks("docs/first-kernel.md"):
+        edit = re.fullmatch(r"file: (\S+) replace: (\S+) -> (\S+)", block.comment)
+        if edit:
+            path = tmp_path / edit[1]
+            assert edit[2] in path.read_text()
+            path.write_text(path.read_text().replace(edit[2], edit[3]))
+        elif block.comment.startswith("file: "):
+            path = tmp_path / block.comment.removeprefix("file: ")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text)
+        if block.language == "console":
+            console(block, tmp_path)
+        elif block.comment in ("run", "fails"):
+            output = run(["-c", block.text], tmp_path)
+            assert (output.returncode == 0) == (block.comment == "run"), output.stdout
+            if block.comment == "fails":
+                assert "weight_ptr" in output.stdout.splitlines()[-1] or "weight_ptr" in output.stdout
+        done += 1
+    assert done == 8
+
+
+def test_the_readme_in_a_minute(tmp_path: Path) -> None:
+    """What the README shows is what ``init`` makes and what the commands do."""
+    create(tmp_path)
+    manifest, kernel, use = (b.text for b in blocks("README.md") if b.language in ("toml", "python"))
+    assert (tmp_path / "kernels.toml").read_text() == manifest
+    assert kernel in (tmp_path / "kernels/vector_add.py").read_text().replace(
+        "as tl\n", "as tl  # or: import triton.language as tl\n"
+    )
+    built = run(["-m", "teenybuild", "build"], tmp_path)
+    assert built.returncode == 0, built.stdout
+    used = run(
+        ["-c", f"import sys; sys.path.insert(0, 'build')\n{use}\nassert (out == a + b).all()"], tmp_path
+    )
+    assert used.returncode == 0, used.stdout
+    (wrong,) = (b.text for b in blocks("README.md") if b.language == "text")
+    path = tmp_path / "kernels/vector_add.py"
+    path.write_text(path.read_text().replace("a = tl.load", "a = tl.lode"))
+    assert wrong.strip() in run(["-m", "teenybuild", "check"], tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    "document",
+    sorted(
+        p.relative_to(ROOT).as_posix()
+        for p in (ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md"))
+    ),
+)
+def test_links_lead_somewhere(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if "://" not in target:
+            assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"
+
+
+def test_paths_that_architecture_names_exist() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\*\*`([\w/.]+\.py)`\*\*|`([\w/]+/[\w.]+\.py)`", text))
+    there = ["/" + p.relative_to(ROOT).as_posix() for p in (ROOT / "teenybuild").rglob("*.py")]
+    names = sorted(name for pair in named for name in pair if name)
+    assert len(names) > 20
+    assert [name for name in names if not any(path.endswith(f"/{name}") for path in there)] == []
