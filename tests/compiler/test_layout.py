@@ -99,7 +99,7 @@ def coordinates(shape: tuple[int, ...], element: int) -> tuple[int, ...]:
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(shape=st.lists(SIDES, min_size=1, max_size=3).map(tuple), data=st.data())
+@given(shape=st.lists(st.sampled_from([1, 2, 4, 8]), min_size=1, max_size=3).map(tuple), data=st.data())
 def test_views_by_coordinates(shape: tuple[int, ...], data: st.DataObject) -> None:
     """Row-major index bits do what coordinates do."""
     axis = data.draw(st.integers(0, len(shape) - 1))

@@ -111,7 +111,7 @@ def programs(draw: st.DrawFn) -> list[Node]:
     return made
 
 
-@settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(nodes=programs())
 def test_random_expressions(nodes: list[Node]) -> None:
     """Without fusion of multiply and add, which the oracle does not know."""

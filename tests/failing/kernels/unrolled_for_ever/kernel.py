@@ -7,4 +7,5 @@ def kernel(x_ptr, n):
     offs = tl.arange(0, 16)
     x = tl.load(x_ptr + offs, mask=offs < n)
     for k in tl.static_range(1_000_000_000):
-        x += k
+        pass
+    y = tl.lode(x_ptr)
