@@ -97,6 +97,7 @@ def code_target(target: Target, settings: Settings) -> CodeTarget:
 
 def front(job: Job) -> core.Function:
     """Tile IR, simplified: what ``.mlir`` shows. Raises :class:`UserError` with all that is wrong with the kernel."""
+    job.settings.check()
     function = read_kernel(job.reached.function, job.instance)
     Simplify().apply(function)
     if job.verify:

@@ -150,3 +150,30 @@ def kernel(o):
 """
     found = run(source, {"o": np.zeros(13, np.int32)}, grid=(4, 3))["o"]
     assert found.tolist() == [2**k - 1 for k in range(13)]
+
+
+ASSUMED = """
+@triton.jit
+def kernel(o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.static_assert((n * 2).dtype == n.dtype)
+    tl.store(o, n // 2)
+    tl.store(o + 1, n % 4)
+    tl.store(o + 2, n * n * n)
+    tl.store(o + 3, n / 2)
+    tl.store(o + 4, n.to(tl.float32) + 0.5)
+    if n < 0:
+        tl.store(o + 5, -n)
+    for k in range(0, -n, 3):
+        tl.store(o + 6, k)
+    tl.store(o + 8 + i, i * n)
+"""
+
+
+@pytest.mark.parametrize("kind", ["i8", "i16", "i32", "i64"])
+def test_what_is_assumed_of_a_number_changes_no_result(kind: str) -> None:
+    """A value that is known is a run-time value all the same: it divides as C does, wraps, and has its dtype."""
+    arguments = {"o": np.zeros(24, np.float64), "n": Typed(-7, kind)}
+    plain = run(ASSUMED, arguments, {"BLOCK": 16})["o"]
+    assert plain[:7].tolist() == [-3, -3, -343 if kind != "i8" else -87, -3.5, -6.5, 7, 6]
+    assert_same_bits(run(ASSUMED, arguments, {"BLOCK": 16}, assume={"n": {"eq": -7}})["o"], plain, "assumed")

@@ -10,9 +10,10 @@ from teenybuild.compiler.frontend.canonical import is_constexpr_hint, parameter_
 from teenybuild.compiler.frontend.expressions import Frame
 from teenybuild.compiler.frontend.reach import nested_too_deeply
 from teenybuild.compiler.frontend.statements import Endless, Reader
-from teenybuild.compiler.frontend.values import Function, Tensor, ir_element
+from teenybuild.compiler.frontend.values import Function, Tensor, ir_element, is_constant, spell_element
 from teenybuild.compiler.ir import core, tt, types
 from teenybuild.diagnostics import Diagnostic, UserError
+from teenybuild.dtypes import DType
 from teenybuild.types import Absent, Assume, Pointer, Scalar, Type, Value
 
 
@@ -96,9 +97,9 @@ class _Arguments:
                     "give it a value",
                 )
             elif name in instance.consts:
-                reader.frame.locals[name] = instance.consts[name]
+                self._constant(parameter, instance.consts[name])
             elif name in instance.types:
-                self._argument(body, name, instance.types[name])
+                self._argument(body, parameter, instance.types[name])
             elif name in defaults:
                 module = self._kernel.module
                 try:
@@ -113,8 +114,14 @@ class _Arguments:
         """One more thing that is wrong with the parameters."""
         self._reader.diagnostics.extend(self._reader.error(node, message, hint).diagnostics)
 
-    def _argument(self, body: core.Block, name: str, type_: Type) -> None:
-        locals_ = self._reader.frame.locals
+    def _constant(self, parameter: ast.arg, value: object) -> None:
+        if not is_constant(value) or isinstance(value, tuple):
+            kinds = "an integer, a float, a boolean, a string or None"
+            self._wrong(parameter, f"{parameter.arg} is given {value!r}, and a constant is {kinds}")
+        self._reader.frame.locals[parameter.arg] = value
+
+    def _argument(self, body: core.Block, parameter: ast.arg, type_: Type) -> None:
+        locals_, name = self._reader.frame.locals, parameter.arg
         match type_:
             case Absent():
                 locals_[name] = None
@@ -126,9 +133,38 @@ class _Arguments:
         value = core.Value(ir_element(dtype))
         body.args.append(value)
         self.names.append(name)
+        locals_[name] = Tensor(value, dtype)
         assumption = self._instance.assume.get(name)
-        divisor = assumption.value if assumption is not None and assumption.kind == "div" else None
+        self.divisibility.append(
+            assumption.value if assumption is not None and assumption.kind == "div" else None
+        )
         known = assumption.value if assumption is not None and assumption.kind == "eq" else None
-        self.divisibility.append(divisor)
         self.constant.append(known)
-        locals_[name] = known if known is not None else Tensor(value, dtype)
+        if assumption is not None and not self._may_assume(parameter, dtype, assumption):
+            return
+        if known is not None and isinstance(dtype, DType):
+            # A run-time value all the same, that happens to be known: what the kernel computes must not depend on what is assumed.
+            with self._reader.builder.into(body):
+                locals_[name] = self._reader.builder.number(known, dtype)
+
+    def _may_assume(self, parameter: ast.arg, dtype: types.Element, assumption: Assume) -> bool:
+        """Whether the assumption is one about such a value; what is wrong is noted."""
+        name, spelled = parameter.arg, spell_element(dtype)
+        whole = isinstance(dtype, DType) and dtype.is_int and not dtype.is_bool
+        if assumption.kind == "div" and not (whole or isinstance(dtype, types.Pointer)):
+            self._wrong(
+                parameter, f"{name} is {spelled}, and only pointers and integers have divisors to assume"
+            )
+        elif assumption.kind == "eq" and not whole:
+            self._wrong(parameter, f"{name} is {spelled}, and only integers have values to assume")
+        elif (
+            assumption.kind == "eq"
+            and isinstance(dtype, DType)
+            and not dtype.minimum <= assumption.value <= dtype.maximum
+        ):
+            self._wrong(
+                parameter, f"{name} is assumed to be {assumption.value}, which is out of range for {dtype}"
+            )
+        else:
+            return True
+        return False

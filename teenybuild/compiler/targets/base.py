@@ -9,6 +9,7 @@ from teenybuild.compiler.ir.core import Function
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.policy import Policy
 from teenybuild.compiler.lower.debug import Lines
+from teenybuild.diagnostics import Diagnostic, UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,18 @@ class Settings:
     num_stages: int = 3
     maxnreg: int | None = None
     enable_fp_fusion: bool = True
+
+    def check(self) -> None:
+        """Raises :class:`UserError` with every option that no target takes. (A manifest's are checked when it is read.)"""
+        wrong: list[Diagnostic] = []
+        if self.num_warps not in (1, 2, 4, 8, 16, 32):
+            wrong.append(Diagnostic(f"num_warps is 1, 2, 4, 8, 16 or 32, not {self.num_warps!r}"))
+        if not 1 <= self.num_stages <= 8:
+            wrong.append(Diagnostic(f"num_stages is between 1 and 8, not {self.num_stages!r}"))
+        if self.maxnreg is not None and not 16 <= self.maxnreg <= 255:
+            wrong.append(Diagnostic(f"maxnreg is between 16 and 255, not {self.maxnreg!r}"))
+        if wrong:
+            raise UserError(wrong)
 
 
 @dataclass(frozen=True, slots=True)

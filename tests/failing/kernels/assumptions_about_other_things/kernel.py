@@ -1,0 +1,9 @@
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, n, f, b, k):
+    offs = tl.arange(0, 16)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    y = x
