@@ -186,3 +186,74 @@ def test_the_bytes_do_not_depend_on_hash_seeds() -> None:
     assert [run.returncode for run in runs] == [0, 0]
     assert len(first) == 2 * len(names)
     assert [a for a, b in zip(first, second, strict=True) if a != b] == []
+
+
+# Line information -----------------------------------------------------------------------------------------------
+
+
+def located(ptx: str, source: str) -> list[tuple[str, str]]:
+    """(instruction, line of the canonical source it is said to come from)."""
+    lines = source.splitlines()
+    found: list[tuple[str, str]] = []
+    current = ""
+    for line in ptx.splitlines():
+        place = re.match(r"\s*\.loc\s+1 (\d+)", line)
+        if place:
+            current = lines[int(place[1]) - 1].strip()
+        elif line.startswith("\t") and not line.strip().startswith("."):
+            found.append((line.strip(), current))
+    return found
+
+
+def test_lines_are_those_of_the_canonical_source() -> None:
+    """What a profiler shows beside an instruction is the statement that it comes from, in a helper too."""
+    source = """
+@triton.jit
+def helper(v):
+    # A comment that is not in the canonical source.
+    w = tl.exp2(v)
+    return w
+
+
+@triton.jit
+def kernel(x, y, o, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+
+    a = tl.load(x + i, mask=i < n)
+    b = helper(a)
+    c = tl.max(b)
+    tl.store(o + i, c / b, mask=i < n)
+"""
+    entry = Entry("lines", source, dict.fromkeys(("x", "y", "o"), "*f32") | {"n": "i32"}, {"BLOCK": 128})
+    artifact = entry.compile("sm_90a", lineinfo=True)
+    assert artifact.ptx is not None
+    assert f'.file\t1 "kernel_{artifact.key}.py"' in artifact.ptx
+    places = located(artifact.ptx, artifact.source)
+    wanted = {
+        "ld.global": "a = tl.load(x + i, mask=i < n)",
+        "ex2.approx": "w = tl.exp2(v)",
+        "shfl.sync": "c = tl.max(b)",
+        "div.full": "tl.store(o + i, c / b, mask=i < n)",
+        "st.global": "tl.store(o + i, c / b, mask=i < n)",
+    }
+    for instruction, line in wanted.items():
+        assert {where for text, where in places if instruction in text} == {line}, instruction
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_lines_change_no_instruction(name: str) -> None:
+    def instructions(ptx: str | None) -> list[str]:
+        """Without directives, labels, and the numbers of registers."""
+        assert ptx is not None
+        kept = [line.split("//")[0].strip() for line in ptx.splitlines() if line.startswith(("\t", "@"))]
+        return sorted(re.sub(r"%\w+|\$L\w+", "%", line) for line in kept if not line.startswith("."))
+
+    entry = CATALOGUE[name]
+    plain, lines = entry.compile("sm_90a"), entry.compile("sm_90a", lineinfo=True)
+    assert plain.key != lines.key
+    assert plain.source == lines.source
+    assert instructions(lines.ptx) == instructions(plain.ptx)
+    numbers = {int(n) for n in re.findall(r"\.loc\s+1 (\d+)", lines.ptx or "")}
+    # 0 is what LLVM gives an instruction that it merged from two places.
+    assert numbers - {0}
+    assert numbers <= set(range(len(lines.source.splitlines()) + 1))
