@@ -281,6 +281,9 @@ IMPORTS = [
     ("from pkg import deep", "deep.ops.scaled(x)"),
     ("import pkg.deep.ops", "pkg.deep.ops.scaled(x)"),
     ("import pkg.deep.ops as ops", "ops.scaled(x)"),
+    ("from lib import *", "scaled(x) + SCALE - 7"),
+    ("from pkg import *\nfrom lib import *", "deep.ops.scaled(x)"),
+    ("from circle import *", "scaled(x)"),
     ("try:\n    import missing_package as lib\nexcept ImportError:\n    import lib", "lib.scaled(x)"),
     ("try:\n    from lib import scaled\nexcept ImportError:\n    scaled = None", "scaled(x)"),
     ("FAST = True\nif FAST:\n    from lib import scaled\nelse:\n    scaled = None", "scaled(x)"),
@@ -291,6 +294,8 @@ IMPORTS = [
 def test_imports_between_files(line: str, call: str) -> None:
     files = {
         "lib.py": OTHER_FILE,
+        "circle.py": "from circle2 import *\n",
+        "circle2.py": "from circle import *\nfrom lib import *\n",
         "pkg/__init__.py": "from .deep.ops import scaled\nfrom . import deep\n",
         "pkg/deep/__init__.py": "from . import ops\n",
         "pkg/deep/ops.py": "from ...lib import scaled\n",

@@ -123,6 +123,9 @@ class Module:
         self.path = path
         self.source = source
         self._bindings = _collect(source.tree.body)
+        self._stars = [
+            n for n in source.tree.body if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"
+        ]
         self._resolved: dict[str, object] = {}
         self._busy: set[str] = set()
 
@@ -133,10 +136,29 @@ class Module:
 
     def defines(self, name: str) -> bool:
         """Whether the file gives ``name`` a meaning at module level."""
-        return name in self._bindings
+        return name in self._bindings or self._starred(name) is not None
+
+    def _starred(self, name: str) -> Module | None:
+        """The kernel file that gives ``name`` its meaning through ``from file import *``; the last one that does."""
+        waiting = f"{name} through *"
+        if name.startswith("_") or waiting in self._busy:
+            return None
+        self._busy.add(waiting)
+        try:
+            for node in reversed(self._stars):
+                path = self.library.find(node.module or "", self.path, node.level)
+                if path is not None and self.library.module(path).defines(name):
+                    return self.library.module(path)
+        finally:
+            self._busy.discard(waiting)
+        return None
 
     def lookup(self, name: str) -> object:
         """What ``name`` means; raises KeyError where the file does not define it."""
+        if name not in self._bindings and name not in self._resolved:
+            source = self._starred(name)
+            if source is not None:
+                self._resolved[name] = source.lookup(name)
         if name not in self._resolved:
             binding = self._bindings[name]
             if name in self._busy:
@@ -275,7 +297,8 @@ def _bound(node: ast.stmt) -> Iterator[tuple[str, ast.alias | ast.expr | None]]:
                 yield alias.asname or alias.name.split(".")[0], alias
         case ast.ImportFrom():
             for alias in node.names:
-                yield alias.asname or alias.name, alias
+                if alias.name != "*":
+                    yield alias.asname or alias.name, alias
         case ast.Assign():
             for target in node.targets:
                 if isinstance(target, ast.Name):
