@@ -23,6 +23,13 @@ def kernel(x, o, n, BLOCK: tl.constexpr):
 """
 
 
+def test_the_tests_see_a_stray_write() -> None:
+    """What lies right before an array is known, so that the tests below can fail."""
+    source = "@triton.jit\ndef kernel(o):\n    tl.store(o - 1, 1)\n"
+    with pytest.raises(AssertionError, match="memory next to an argument was written"):
+        run(source, {"o": np.zeros(4, np.int32)})
+
+
 def sequence(name: str, count: int) -> Array:
     """Numbers that differ from their neighbours."""
     if name == "i1":

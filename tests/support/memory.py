@@ -22,8 +22,8 @@ _libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 class Guarded:
     """A copy of an array that ends where a page begins that cannot be touched.
 
-    The copy starts at a multiple of ``alignment`` (and, for 1, at no greater one than its elements need, if it can be helped). The page before
-    is forbidden too, and what is left of the first and last page holds canaries.
+    Its start is a multiple of ``alignment`` and of an element's size, as near to the end of the page as that allows; what is left of
+    its pages holds canaries, and the page before is forbidden too.
     """
 
     def __init__(self, array: NDArray[np.generic], alignment: int = 1, *, writable: bool = True) -> None:

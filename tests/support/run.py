@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teenybuild.api import Artifact, compile
-from teenybuild.dtypes import BY_NAME, BY_NUMPY, DType
+from teenybuild.dtypes import BY_NAME, BY_NUMPY
 
 from .memory import Guarded, aligned_scratch
 
@@ -100,7 +100,6 @@ class Program:
         arguments: Mapping[str, object],
         grid: Sequence[int] = (1,),
         *,
-        alignment: int = 1,
         programs: tuple[int, int] | None = None,
     ) -> dict[str, Array]:
         """Runs the grid (or linear programs ``first`` to ``last`` - 1 of it); the arrays as they are afterwards."""
@@ -110,10 +109,8 @@ class Program:
         for row in abi["arguments"]:
             value = arguments[row["name"]]
             if isinstance(value, np.ndarray):
-                divisor = row["assume"].get("div", 1)
-                guarded = held[row["name"]] = Guarded(
-                    value, max(alignment, divisor), writable=row["access"] != "read"
-                )
+                alignment = row["assume"].get("div", 1)
+                guarded = held[row["name"]] = Guarded(value, alignment, writable=row["access"] != "read")
                 value = guarded.address
             struct.pack_into(f"<{_STRUCT[row['size']]}", packed, row["offset"], _bits(value, row))
         extents = [*grid, 1, 1][:3]
@@ -176,13 +173,11 @@ def run(
     grid: Sequence[int] = (1,),
     *,
     targets: Sequence[str] = HOST_TARGETS,
-    alignment: int = 1,
     **options: Any,
 ) -> dict[str, Array]:
     """What a kernel leaves in its arrays; the same bits on every target, or AssertionError."""
     results = [
-        build(source, arguments, const, target=target, **options)(arguments, grid, alignment=alignment)
-        for target in targets
+        build(source, arguments, const, target=target, **options)(arguments, grid) for target in targets
     ]
     for other, target in zip(results[1:], targets[1:], strict=True):
         for name, array in results[0].items():
@@ -220,8 +215,3 @@ def assert_same_bits(actual: Array, expected: Array, what: str = "") -> None:
         raise AssertionError(
             f"{what}: {len(differ)} of {actual.size} differ, first at {at}: {actual[at]!r}, not {expected[at]!r}"
         )
-
-
-def names_of(dtypes: Sequence[DType]) -> list[str]:
-    """Manifest names, for test ids."""
-    return [d.name for d in dtypes]
