@@ -349,6 +349,8 @@ class Semantics:
         """``x`` where the condition holds, else ``y``; all three in one shape."""
         chosen = self.truth(condition)
         a, b = self.pair(x, y, left_pointer=True, right_pointer=True, what="choose between")
+        if a.is_pointer != b.is_pointer:
+            raise self.builder.error(f"cannot choose between {describe(x)} and {describe(y)}")
         if chosen.is_tile:
             chosen, a = self.broadcast(chosen, a)
             a, b = self.broadcast(a, b)

@@ -616,7 +616,9 @@ class _Merge:
             raise self._reader.error(
                 self._node,
                 f"{name} has two types after this if: {describe(x)} on one way, {describe(y)} on the other",
-                "convert one of them with .to(...)" if x.shape == y.shape else None,
+                "convert one of them with .to(...)"
+                if x.shape == y.shape and not (x.is_pointer or y.is_pointer)
+                else None,
             )
         self._pairs.append((x, y))
         return _Slot(len(self._pairs) - 1, x)
