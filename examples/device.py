@@ -69,10 +69,18 @@ class View:
     """``count`` elements of an array on the GPU, from element ``start``."""
 
     def __init__(self, of: Array, start: int, count: int) -> None:
-        self._of = of
-        whole = of.__cuda_array_interface__
-        address = whole["data"][0] + start * of.dtype.itemsize
-        self.__cuda_array_interface__ = {**whole, "shape": (count,), "data": (address, False)}
+        self._of, self._start, self._count = of, start, count
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        whole = self._of.__cuda_array_interface__
+        address = whole["data"][0] + self._start * self.dtype.itemsize
+        return {**whole, "shape": (self._count,), "data": (address, False)}
+
+    @property
+    def dtype(self) -> Any:
+        """That of the array."""
+        return self._of.dtype
 
 
 def find() -> Device | None:

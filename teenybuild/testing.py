@@ -148,6 +148,7 @@ def _launch(artifact: api.Artifact, args: Mapping[str, Any], grid: tuple[int, ..
         scratch_bytes=abi["scratch_bytes"],
         cluster=(1, 1, 1),
         cooperative=False,
+        residency=None,
     )
     # The runtime loads from a package, so it is given one with a single file.
     image.path.parent.mkdir(parents=True)

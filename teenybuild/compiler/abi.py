@@ -9,7 +9,7 @@ from typing import Literal, TypedDict
 from teenybuild.compiler.frontend.kernel import Instance
 from teenybuild.compiler.ir.core import Function
 from teenybuild.compiler.passes.access import pointer_access
-from teenybuild.compiler.targets.base import Lowered, Settings
+from teenybuild.compiler.targets.base import Lowered, Residency, Settings
 from teenybuild.types import Absent, Pointer, Scalar, Value
 
 #: Counts changes of the calling convention; loaders refuse artifacts of another.
@@ -30,6 +30,16 @@ class ArgumentJson(TypedDict):
     access: Literal["", "read", "write", "readwrite"]
 
 
+class ResidencyJson(TypedDict):
+    """How many programs should run at once on a multiprocessor: see :class:`Residency`."""
+
+    bytes: int
+    argument: str | None
+    of: int
+    wanted: int
+    shared: list[int]
+
+
 class LaunchJson(TypedDict):
     """What a launch needs. ``threads`` is 0 on the host."""
 
@@ -37,6 +47,7 @@ class LaunchJson(TypedDict):
     shared_bytes: int
     cluster: list[int]
     cooperative: bool
+    residency: ResidencyJson | None
 
 
 class DescriptionJson(TypedDict):
@@ -68,8 +79,9 @@ class Description:
     shared_bytes: int = 0
     scratch_bytes: int = 0
     threads: int = 0
+    residency: Residency | None = None
 
-    def with_launch(self, settings: Settings, lowered: Lowered) -> Description:
+    def with_launch(self, settings: Settings, lowered: Lowered, residency: Residency | None) -> Description:
         """With what code generation found out."""
         return replace(
             self,
@@ -78,6 +90,7 @@ class Description:
             shared_bytes=lowered.shared,
             scratch_bytes=lowered.scratch,
             threads=_WARP * settings.num_warps if lowered.on_gpu else 0,
+            residency=residency,
         )
 
     def json(self) -> DescriptionJson:
@@ -102,9 +115,22 @@ class Description:
                 "shared_bytes": self.shared_bytes,
                 "cluster": [1, 1, 1],
                 "cooperative": False,
+                "residency": _residency_json(self.residency),
             },
             "scratch_bytes": self.scratch_bytes,
         }
+
+
+def _residency_json(residency: Residency | None) -> ResidencyJson | None:
+    if residency is None:
+        return None
+    return {
+        "bytes": residency.bytes,
+        "argument": residency.argument,
+        "of": residency.of,
+        "wanted": residency.wanted,
+        "shared": list(residency.shared),
+    }
 
 
 def describe(instance: Instance, function: Function) -> Description:

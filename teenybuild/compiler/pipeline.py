@@ -27,6 +27,7 @@ from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
 from teenybuild.compiler.passes.hoist import HoistLoads
 from teenybuild.compiler.passes.simplify import Simplify
+from teenybuild.compiler.passes.streams import streams
 from teenybuild.compiler.targets.base import CodeTarget, Lowered, Settings
 from teenybuild.diagnostics import error
 from teenybuild.targets import Target
@@ -112,7 +113,10 @@ def compile_job(job: Job) -> Product:
     function = front(job)
     mlir = print_function(function)
     description = describe(job.instance, function)
+    traffic = streams(function)
     lowered = lower(job, function)
+    target = code_target(job.target, job.settings)
+    residency = target.residency(traffic, lowered.shared) if traffic is not None else None
     ptx = shared_object = None
     if job.target.machine == "gpu":
         assert job.target.arch is not None
@@ -125,7 +129,7 @@ def compile_job(job: Job) -> Product:
         job.reached.text,
         ptx,
         shared_object,
-        description.with_launch(job.settings, lowered),
+        description.with_launch(job.settings, lowered, residency),
     )
 
 

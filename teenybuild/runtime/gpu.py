@@ -65,6 +65,7 @@ class GpuProgram:
         self._offsets = (*layout.offsets, *(start + offset for offset in _TAIL_OFFSETS))
         self._size = start + _TAIL.size
         self._threads, self._shared = artifact.threads, artifact.shared_bytes
+        self._resident = _Resident(cuda, self._function, artifact, layout) if artifact.residency else None
         self._attributes = _attributes(cuda, artifact)
         self._frames: list[_Frame] = []
 
@@ -91,18 +92,20 @@ class GpuProgram:
             frame = self._frame()
         x, y, z = grid
         self._pack_into(frame.buffer, 0, *values, x, y, z, scratch)
+        shared = self._shared if self._resident is None else self._resident.shared(values)
         if frame.config is None:
             (status,) = self._cuda.cuLaunchKernel(
-                self._function, x, y, z, self._threads, 1, 1, self._shared, stream, frame.parameters, 0
+                self._function, x, y, z, self._threads, 1, 1, shared, stream, frame.parameters, 0
             )
         else:
             config = frame.config
+            config.sharedMemBytes = shared
             config.gridDimX, config.gridDimY, config.gridDimZ = grid
             config.hStream = stream
             (status,) = self._cuda.cuLaunchKernelEx(config, self._function, frame.parameters, 0)
         self._frames.append(frame)
         if status:
-            more = f" with grid {grid}, {self._threads} threads and {self._shared} bytes of shared memory"
+            more = f" with grid {grid}, {self._threads} threads and {shared} bytes of shared memory"
             raise failure(self._cuda, status, f"launch on CUDA device {self.ordinal}", self._kernel, more)
 
     def _with_scratch(self, values: Sequence[Any], grid: Extents, stream: int, size: int) -> None:
@@ -122,10 +125,40 @@ class GpuProgram:
         if self._attributes:
             config = self._cuda.CUlaunchConfig()
             config.blockDimX, config.blockDimY, config.blockDimZ = self._threads, 1, 1
-            config.sharedMemBytes = self._shared
             config.attrs = self._attributes
             config.numAttrs = len(self._attributes)
         return _Frame(self._offsets, self._size, config)
+
+
+class _Resident:
+    """Shared memory for each launch of a kernel that streams memory, so that the right number of blocks runs at once.
+
+    All of it is advice: whatever the driver makes of it, the kernel does the same.
+    """
+
+    __slots__ = ("_apart", "_attribute", "_cuda", "_function", "_held", "_place", "_residency")
+
+    def __init__(self, cuda: Any, function: Any, artifact: Artifact, layout: Layout) -> None:
+        residency = artifact.residency
+        assert residency is not None
+        names = [layout.arguments[place].name for place in layout.order]
+        self._cuda, self._function, self._residency = cuda, function, residency
+        self._place = names.index(residency.argument) if residency.argument is not None else -1
+        self._apart = artifact.shared_bytes
+        self._attribute = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+        self._held = False
+
+    def shared(self, values: Sequence[Any]) -> int:
+        """Bytes a block for a launch with these arguments; the function's carve-out is set to go with them."""
+        size, _, of, wanted, sizes = self._residency
+        if self._place >= 0 and values[self._place] < of:
+            size = size * values[self._place] // of
+        blocks = -(-wanted // size) if size > 0 else wanted
+        held = blocks <= len(sizes) + 1
+        if held != self._held:
+            self._cuda.cuFuncSetAttribute(self._function, self._attribute, 0 if held else -1)
+            self._held = held
+        return sizes[min(blocks, len(sizes)) - 1] if held else self._apart
 
 
 def _attributes(cuda: Any, artifact: Artifact) -> list[Any]:

@@ -22,6 +22,20 @@ if TYPE_CHECKING:
 ABI_VERSION = 1
 
 
+class Residency(NamedTuple):
+    """How many blocks of a kernel that streams memory should run at once on a multiprocessor.
+
+    A block reads ``bytes``; where ``argument`` is a name, ``argument / of`` of them if that is less than 1. ``wanted`` bytes should be under
+    way. Under the smallest carve-out, ``shared[n - 1]`` bytes of shared memory a block hold a multiprocessor to n of them.
+    """
+
+    bytes: int
+    argument: str | None
+    of: int
+    wanted: int
+    shared: tuple[int, ...]
+
+
 class Artifact(NamedTuple):
     """One file of machine code. ``threads`` is 0 on the host, ``ptx`` (the PTX ISA version) empty there."""
 
@@ -36,6 +50,7 @@ class Artifact(NamedTuple):
     scratch_bytes: int
     cluster: tuple[int, int, int]
     cooperative: bool
+    residency: Residency | None
 
     @property
     def path(self) -> Path:
@@ -135,4 +150,11 @@ def _artifact(target: str, id: str, symbol: str, said: dict[str, Any], directory
         said["scratch_bytes"],
         tuple(said["cluster"]),
         said["cooperative"],
+        _residency(said["residency"]),
     )
+
+
+def _residency(said: dict[str, Any] | None) -> Residency | None:
+    if said is None:
+        return None
+    return Residency(said["bytes"], said["argument"], said["of"], said["wanted"], tuple(said["shared"]))

@@ -133,6 +133,7 @@ def test_every_architecture_has_its_header(arch: Any) -> None:
         "shared_bytes": 0,
         "cluster": [1, 1, 1],
         "cooperative": False,
+        "residency": None,
     }
 
 

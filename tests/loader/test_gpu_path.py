@@ -52,7 +52,7 @@ def test_parameters(start: Start) -> None:
     [launch] = driver.launches
     assert launch.symbol == "vector_add_entry_point"
     assert launch.integers == [ADDRESS, ADDRESS + 4096, ADDRESS + 8192, 1000, 1, 1, 1, 0]
-    assert (launch.grid, launch.block, launch.shared, launch.stream) == ((1, 1, 1), (128, 1, 1), 0, 0)
+    assert (launch.grid, launch.block, launch.stream) == ((1, 1, 1), (128, 1, 1), 0)
 
 
 def test_every_number(start: Start) -> None:
@@ -337,6 +337,29 @@ def test_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert driver.launches[-1].shared == 49153
     asked = real.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     assert driver.attributes == [(asked, 49153)]
+
+
+def test_blocks_that_run_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shared memory and carve-out follow what a launch reads; the carve-out is set only when it has to change."""
+    driver = FakeDriver()
+    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", driver)
+    carveout = real.CUfunction_attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+    said = {
+        "bytes": 4000,
+        "argument": "n_elements",
+        "of": 1000,
+        "wanted": 16000,
+        "shared": [700, 600, 500, 400, 300],
+    }
+    with imported(changed(tmp_path, "resident", launch={"residency": said, "shared_bytes": 32})) as kernels:
+        seen: list[tuple[int, int]] = []
+        for n in (1000, 999, 500, 667, 666, 667, 1, 0):
+            # A block reads 4 n bytes, so 16000 / (4 n) of them are wanted; five can be held, and six are near enough.
+            a, b, out = tensors()
+            kernels.vector_add(a, b, out, n, grid=(1,))
+            seen.append((n, driver.launches[-1].shared))
+    assert seen == [(1000, 400), (999, 300), (500, 32), (667, 300), (666, 32), (667, 300), (1, 32), (0, 32)]
+    assert driver.attributes == [(carveout, value) for value in (0, -1, 0, -1, 0, -1)]
 
 
 def test_scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ def test_numbers(value: Any, what: str, read: Any) -> None:
         np.timedelta64(3),
         np.str_("3"),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_neither_number_nor_array(value: Any) -> None:
     assert view(value)[:2] == ("", value)

@@ -52,7 +52,9 @@ class HoistLoads:
             elif isinstance(op, tt.Load):
                 size = dtype_of(op.result.type).size
                 bytes_ = -(-numel(op.result.type) // self.threads) * size
-                if waiting + bytes_ <= (MOST_WAITING if size >= 4 else min(MOST_WAITING, waiting + MOST_NARROW)):
+                if waiting + bytes_ <= (
+                    MOST_WAITING if size >= 4 else min(MOST_WAITING, waiting + MOST_NARROW)
+                ):
                     waiting += bytes_
                     self._take(op, moved, movable)
         if moved:

@@ -9,6 +9,7 @@ from teenybuild.compiler.ir.core import Function
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.policy import Policy
 from teenybuild.compiler.lower.debug import Lines
+from teenybuild.compiler.passes.streams import Streams
 from teenybuild.diagnostics import Diagnostic, UserError
 
 
@@ -45,6 +46,22 @@ class Lowered:
     on_gpu: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Residency:
+    """How many programs of a streaming kernel a multiprocessor should run at once.
+
+    A program reads ``bytes``; where ``argument`` is a name, ``argument / of`` of them if that is less than 1.  A multiprocessor should have
+    ``wanted`` bytes under way. With the least shared memory that it can be given, ``shared[n - 1]`` bytes a program hold it to n programs;
+    where more than ``len(shared) + 1`` are wanted, nothing need be held.
+    """
+
+    bytes: int
+    argument: str | None
+    of: int
+    wanted: int
+    shared: tuple[int, ...]
+
+
 class CodeTarget(Protocol):
     """One machine that kernels are compiled for."""
 
@@ -55,4 +72,8 @@ class CodeTarget(Protocol):
 
     def lower(self, function: Function, axes: AxisAnalysis, lines: Lines | None = None) -> Lowered:
         """LLVM IR of a function whose layouts are assigned, with line information where it is asked for."""
+        ...
+
+    def residency(self, streams: Streams, shared: int) -> Residency | None:
+        """How to run a streaming kernel that uses ``shared`` bytes of shared memory; None to leave it to the driver."""
         ...

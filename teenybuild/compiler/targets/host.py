@@ -38,6 +38,7 @@ from teenybuild.compiler.lower.machine import (
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.targets import host_arrays, host_memory
+from teenybuild.compiler.passes.streams import Streams
 from teenybuild.compiler.targets.base import Lowered, Settings
 from teenybuild.compiler.targets.host_abi import entry_parameters, range_function
 from teenybuild.dtypes import DType, bf16, i1, i32
@@ -79,6 +80,9 @@ class HostTarget:
             'attributes #1 = { nounwind noinline "no-builtins" }\n'
         )
         return Lowered(llvm, symbol, 0, scratch, on_gpu=False)
+
+    def residency(self, streams: Streams, shared: int) -> None:
+        """The runtime spreads programs over cores, one at a time on each."""
 
 
 @dataclass(slots=True, eq=False)

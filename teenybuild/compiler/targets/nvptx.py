@@ -30,7 +30,9 @@ from teenybuild.compiler.lower.machine import (
 from teenybuild.compiler.lower.memory import Pieces
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
-from teenybuild.compiler.targets.base import Lowered, Settings
+from teenybuild.compiler.passes.streams import Streams
+from teenybuild.compiler.targets.base import Lowered, Residency, Settings
+from teenybuild.compiler.targets.residency import residency
 from teenybuild.dtypes import INTEGERS, DType, bf16, f32, i1
 from teenybuild.targets import Arch
 
@@ -71,6 +73,10 @@ class NvptxTarget:
             f"{debug.metadata() if debug else ''}"
         )
         return Lowered(llvm, symbol, machine.shared_memory.size, 0, on_gpu=True)
+
+    def residency(self, streams: Streams, shared: int) -> Residency | None:
+        """How many programs of a streaming kernel run at once."""
+        return residency(self.arch, streams, shared)
 
 
 class _Lazy(Sequence[str]):
