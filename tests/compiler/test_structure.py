@@ -122,7 +122,7 @@ FORBIDDEN = {
     "layout": ("frontend", "passes", "lower", "targets", "emit", "pipeline"),
     "lower": ("targets", "emit", "pipeline", "passes"),
     "frontend": ("passes", "layout", "lower", "targets", "emit", "pipeline"),
-    "targets": ("passes", "emit", "pipeline"),
+    "targets": ("frontend", "emit", "pipeline"),
 }
 
 
