@@ -13,14 +13,14 @@ import os
 # Before NumPy is loaded: its libraries read these once.
 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
-import argparse  # noqa: E402
-import importlib  # noqa: E402
-import json  # noqa: E402
-import sys  # noqa: E402
-import time  # noqa: E402
-from collections.abc import Callable, Iterator  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
+import argparse
+import importlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "examples")]
@@ -57,7 +57,9 @@ def cases(rng: np.random.Generator) -> Iterator[library.Case]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--package", type=Path, default=HERE.parent / "build", help="the directory with teeny_kernels")
+    parser.add_argument(
+        "--package", type=Path, default=HERE.parent / "build", help="the directory with teeny_kernels"
+    )
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):

@@ -45,7 +45,9 @@ def _key_fields(project: TestProject) -> str:
 def _printed(*arguments: str) -> Callable[[TestProject], str]:
     def output(project: TestProject) -> str:
         done = project.run(*arguments)
-        return f"$ teenybuild {' '.join(arguments)}\n{done.stdout}{done.stderr}(exit code {done.returncode})\n"
+        return (
+            f"$ teenybuild {' '.join(arguments)}\n{done.stdout}{done.stderr}(exit code {done.returncode})\n"
+        )
 
     return output
 

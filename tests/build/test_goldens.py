@@ -31,7 +31,9 @@ def test_stamps_and_entries_follow_their_schemas(built: TestProject) -> None:
         ("stamp.schema.json", (built.build_dir / "stamps").glob("*/*.json")),
         ("abi.schema.json", (built.directory / "cache").glob("*.json")),
     ):
-        validator = jsonschema.Draft202012Validator(json.loads((SCHEMAS / schema).read_text(encoding="utf-8")))
+        validator = jsonschema.Draft202012Validator(
+            json.loads((SCHEMAS / schema).read_text(encoding="utf-8"))
+        )
         for path in paths:
             validator.validate(json.loads(path.read_bytes()))
             checked += 1

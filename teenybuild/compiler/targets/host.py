@@ -37,8 +37,8 @@ from teenybuild.compiler.lower.machine import (
 )
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
-from teenybuild.compiler.targets import host_arrays, host_memory
 from teenybuild.compiler.passes.streams import Streams
+from teenybuild.compiler.targets import host_arrays, host_memory
 from teenybuild.compiler.targets.base import Lowered, Settings
 from teenybuild.compiler.targets.host_abi import entry_parameters, range_function
 from teenybuild.dtypes import DType, bf16, i1, i32
