@@ -129,6 +129,20 @@ def test_targets_asked_for_are_those_built(built: TestProject) -> None:
     assert counts(report) == (0, (SCALE + TOTAL) // 2, 0)
 
 
+def test_a_new_file_that_a_pattern_includes_is_noticed(built: TestProject) -> None:
+    kernel = '[kernel.{name}]\nsource = "scale.py"\nfunction = "total"\nargs = {{ x_ptr = "*f64", out_ptr = "*f64", n = "i32" }}\nconst = {{ BLOCK = 64 }}\n'
+    built.replace("kernels.toml", "[build]\n", '[build]\ninclude = ["more/*/kernels.toml"]\n')
+    built.write("more/one/kernels.toml", kernel.format(name="one"))
+    assert built.build()["compiled"] == 2
+    assert built.build()["specialisations"] == SCALE + TOTAL + 2
+    built.write("more/two/kernels.toml", kernel.format(name="two"))
+    report = built.build()
+    assert report["specialisations"] == SCALE + TOTAL + 4
+    assert report["compiled"] == 0  # the same function, types and consts: the same entries
+    (built.directory / "more/one/kernels.toml").unlink()
+    assert built.build()["specialisations"] == SCALE + TOTAL + 2
+
+
 # The cache and the build directory come and go ----------------------------------------------------------------
 
 
