@@ -47,6 +47,29 @@ def kernel(o, first, last):
     assert found.tolist() == [*visited, *[99] * (15 - len(visited)), len(visited)]
 
 
+@pytest.mark.parametrize("kind", ["i32", "i64"])
+@pytest.mark.parametrize("step", [1, 5, 7, 2**30, -1, -5, -(2**30)])
+def test_ranges_that_end_where_the_type_ends(kind: str, step: int) -> None:
+    """The value after the last would be beyond what the type holds."""
+    bits = {"i32": 31, "i64": 63}[kind]
+    lowest, highest = -(1 << bits), (1 << bits) - 1
+    reach = 7 if abs(step) < 100 else 3 * 2**30
+    first, last = (highest - reach, highest) if step > 0 else (lowest + reach, lowest)
+    source = f"""
+@triton.jit
+def kernel(o, first, last):
+    n = 0
+    for i in range(first, last, {step}):
+        tl.store(o + n, i)
+        n += 1
+    tl.store(o + 15, n)
+"""
+    arguments = {"o": np.full(16, 99, np.int64), "first": Typed(first, kind), "last": Typed(last, kind)}
+    found = run(source, arguments)["o"]
+    visited = list(range(first, last, step))
+    assert found.tolist() == [*visited, *[99] * (15 - len(visited)), len(visited)]
+
+
 @pytest.mark.parametrize("step", [1, 2, 7])
 def test_a_step_known_at_run_time(step: int) -> None:
     source = """

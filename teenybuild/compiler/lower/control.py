@@ -13,7 +13,10 @@ LowerBlock = Callable[[Block], None]
 
 
 def lower_for(machine: Machine, op: For, lower_block: LowerBlock) -> None:
-    """``for``: a test before each turn, carried values in the machine's keeping."""
+    """``for``: a test before each turn, carried values in the machine's keeping.
+
+    Whether there is another turn is asked of what is left, not of the next value: that may lie beyond the type's last.
+    """
     text = machine.text
     machine.meet()
     llvm = dtype_of(op.lower.type).llvm
@@ -21,25 +24,28 @@ def lower_for(machine: Machine, op: For, lower_block: LowerBlock) -> None:
     index, *carried = op.body.args
     carry = machine.carry(carried, op.initial)
     head, body, done = text.label(), text.label(), text.label()
+    some = text.op(f"icmp slt {llvm} {first}, {last}")
     before = text.block
     text.do(f"br label %{head}")
     text.open(head)
-    variable, following = text.name(), text.name()
+    variable, following, more = text.name(), text.name(), text.name()
     phi = text.slot()
     carry.enter(before)
     machine.set_scalar(index, variable)
-    more = text.op(f"icmp slt {llvm} {variable}, {last}")
     text.do(f"br i1 {more}, label %{body}, label %{done}")
     text.open(body)
     lower_block(op.body)
     machine.meet()
     carry.again(op.body.terminator.operands)
+    left = text.op(f"sub {llvm} {last}, {variable}")
+    again = text.op(f"icmp ugt {llvm} {left}, {step}")
     text.do(f"{following} = add {llvm} {variable}, {step}")
     latch = text.block
     carry.close(latch)
     text.do(f"br label %{head}")
     with text.into(phi):
         text.do(f"{variable} = phi {llvm} [ {first}, %{before} ], [ {following}, %{latch} ]")
+        text.do(f"{more} = phi i1 [ {some}, %{before} ], [ {again}, %{latch} ]")
     text.open(done)
     carry.leave(op.results)
 
