@@ -68,6 +68,12 @@ def compile(
     directories = (path.parent, *(Path(r) for r in roots))
     library = Library(Path.cwd(), directories, static, dict(globals or {}))
     reached = reach(find_function(library.module(path), function))
+    unknown = reached.unmentioned(globals or {})
+    if unknown:
+        raise error(
+            f"globals names {', '.join(unknown)}, which {path} and what it imports do not mention",
+            hint=did_you_mean(unknown[0], reached.names),
+        )
     instance = _instance(reached, types, const or {}, assume or {})
     settings = Settings(num_warps, num_stages, maxnreg, enable_fp_fusion)
     chosen = _target(target)

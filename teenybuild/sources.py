@@ -14,7 +14,7 @@ from teenybuild.compiler.frontend.reach import Reached, reach
 from teenybuild.compiler.frontend.statements import parameter_defaults
 from teenybuild.compiler.pipeline import Job
 from teenybuild.compiler.targets.base import Settings
-from teenybuild.diagnostics import Diagnostic, UserError
+from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean
 from teenybuild.specialisation import Specialisation
 from teenybuild.targets import Target
 from teenybuild.types import Value
@@ -61,12 +61,27 @@ class Sources:
             reached = self.reached(kernel.source, kernel.function, kernel.globals)
         except UserError as wrong:
             raise self._at(kernel, wrong) from None
+        self._check_globals(kernel, reached)
         function = reached.function
         defaults = parameter_defaults(function.node)
         parameters = tuple(
             Parameter(p.arg, is_constexpr_hint(p.annotation), p.arg in defaults) for p in function.parameters
         )
         return Signature(function.name, parameters, function.module.source.span(function.node))
+
+    def _check_globals(self, kernel: Kernel, reached: Reached) -> None:
+        """Values for names that nothing mentions are misspelled, unless they are meant for other kernels too."""
+        wrong = [
+            Diagnostic(
+                f"globals names {name}, which {kernel.source} and what it imports do not mention",
+                kernel.span("globals", name),
+                hint=did_you_mean(name, reached.names),
+            )
+            for name in reached.unmentioned(kernel.globals)
+            if not kernel.origin.is_inherited(("globals", name))
+        ]
+        if wrong:
+            raise UserError(wrong)
 
     def _at(self, kernel: Kernel, wrong: UserError) -> UserError:
         """A source or function that is not there is said where the manifest names it."""

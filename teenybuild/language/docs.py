@@ -45,10 +45,11 @@ f16 or bf16 becomes that.
 
 ## Control flow and functions
 
-* `for i in range(...)`, `tl.range(...)` with bounds known at run time; `tl.static_range(...)` is unrolled. `while` on a scalar condition.
+* `for i in range(...)`, `tl.range(...)` with bounds known at run time and a step from 1 up, or a constant one below 0; `tl.static_range(...)` is unrolled. `while` is not in this version.
 * `if` on a constant reads only the branch that is taken; `if` on a scalar of the run keeps what both branches assign, which must then agree in type. `if` on a tile is an error: use `tl.where`.
 * A variable that a loop carries keeps its type from one turn to the next.
 * Functions marked `@triton.jit`, of the same file or of another one that is imported, are inlined. They may take functions and tuples as arguments, return several values and return early where the condition is a constant.
+* Lanes are not ordered: what one has stored, another may not read in the same program, on a GPU or on the host.
 * Constants: parameters marked `tl.constexpr` (the manifest's `const`), module-level numbers, strings, dtypes and tuples of them, `X: tl.constexpr = 1` and `X = tl.constexpr(1)`. A module-level name that cannot be settled without
   running the file is an error that says which key of the manifest settles it (`globals`, `roots`).
 

@@ -179,6 +179,15 @@ def test_version_and_help(built: TestProject) -> None:
     assert "_chunk" not in text
 
 
+def test_a_value_for_a_name_that_nothing_mentions_is_misspelled(built: TestProject) -> None:
+    built.replace("kernels.toml", "[kernel.total]\n", "[kernel.total]\nglobals = { FACTO = 3.0 }\n")
+    done = built.run("check")
+    assert done.returncode == 1
+    assert "kernels.toml:" in done.stderr
+    assert "globals names FACTO, which scale.py and what it imports do not mention" in done.stderr
+    assert "hint: did you mean FACTOR?" in done.stderr
+
+
 # check, init, clean, doctor -----------------------------------------------------------------------------------
 
 

@@ -107,6 +107,10 @@ class Library:
         return None
 
 
+class _CircleError(UserError):
+    """A name that is defined in terms of itself: no value of the manifest's would help."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Binding:
     """A module-level statement that gives a name its meaning, and the part of it that does."""
@@ -128,6 +132,12 @@ class Module:
         ]
         self._resolved: dict[str, object] = {}
         self._busy: set[str] = set()
+
+    def mentions(self, name: str) -> bool:
+        """Whether the file uses or defines ``name`` anywhere: a value given for it may then matter."""
+        return self.defines(name) or any(
+            isinstance(node, ast.Name) and node.id == name for node in ast.walk(self.source.tree)
+        )
 
     @property
     def names(self) -> list[str]:
@@ -162,7 +172,8 @@ class Module:
         if name not in self._resolved:
             binding = self._bindings[name]
             if name in self._busy:
-                raise Location(self.source, binding.node).error(f"{name} is defined in terms of itself")
+                said = Location(self.source, binding.node).error(f"{name} is defined in terms of itself")
+                raise _CircleError(said.diagnostics)
             self._busy.add(name)
             try:
                 self._resolved[name] = self._resolve(name, binding)
@@ -187,6 +198,8 @@ class Module:
                     return HostObject(f"the lambda {name}", "write it as a function, with def")
                 try:
                     return self.library.evaluate(self, binding.item)
+                except _CircleError:
+                    raise
                 except UserError:
                     return self._computed(name, "computes when it runs")
             case ast.If() as node:

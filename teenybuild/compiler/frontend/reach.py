@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from teenybuild.compiler.frontend import builtins
@@ -31,6 +31,15 @@ class Reached:
     text: str
     lines: Mapping[ast.stmt, int]
     modules: tuple[Module, ...]
+
+    def unmentioned(self, names: Iterable[str]) -> list[str]:
+        """Those of ``names`` that no file it reaches knows: a value given for one would do nothing."""
+        return [name for name in names if not any(module.mentions(name) for module in self.modules)]
+
+    @property
+    def names(self) -> list[str]:
+        """Module-level names of the files it reaches."""
+        return [name for module in self.modules for name in module.names]
 
 
 class _Closure:

@@ -34,7 +34,7 @@ class DebugInfo:
         self._numbers: dict[int, int] = {}
 
     def suffix(self, op: Op) -> str:
-        """What an instruction of ``op`` carries; that of the line before where the place is not known."""
+        """What an instruction of ``op`` carries; the first line that was named where its own is not known."""
         location = op.location
         line = self._of_node.get(location.node) if isinstance(location, Location) else None
         if line is None:
