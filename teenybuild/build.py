@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -98,7 +96,7 @@ def _full(project: Project, jobs: int | None, force: bool, progress: Progress | 
     if force or not intact(package_stamp):
         package_stamp.unlink(missing_ok=True)
     state.forget(project.build)
-    run = secrets.token_hex(8)
+    run = os.urandom(8).hex()
     status, output = _run_ninja(project.build, run, jobs, force, progress)
     if status != 0 and _package_wants_more(project.build):
         # Entries have gone from the cache since they were stamped: their stamps are gone now too, so build them again.
@@ -134,6 +132,8 @@ def _run_ninja(
     build: Path, run: str, jobs: int | None, force: bool, progress: Progress | None
 ) -> tuple[int, str]:
     """Runs ninja to the end of what can be built; its exit status and what it printed beyond its status lines."""
+    import subprocess
+
     command = [ninja_binary(), "-C", str(build), "-k", "0"]
     if jobs is not None:
         command += ["-j", str(jobs)]

@@ -11,7 +11,6 @@ import contextlib
 import errno
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,7 +122,7 @@ def is_ours(name: str) -> bool:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Writes a file that appears whole or not at all; leaves nothing behind when it cannot."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
     try:
         with temporary.open("xb") as file:
             file.write(data)

@@ -6,10 +6,13 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from teenybuild.compiler.frontend.kernel import Instance
-from teenybuild.compiler.targets.base import Settings
 from teenybuild.types import canonical
+
+if TYPE_CHECKING:
+    from teenybuild.compiler.frontend.kernel import Instance
+    from teenybuild.compiler.targets.base import Settings
 
 #: Counts changes to the list of fields.
 KEY_FORMAT = "1"

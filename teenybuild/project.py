@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from teenybuild.cache import default_directory
 from teenybuild.diagnostics import error
 
 #: Directories below the build directory: what each edge is to do, what came of it, what it said, and where lines of it come from.
@@ -74,6 +73,8 @@ class Project:
             return Path(self.settings.cache_dir)
         if said_in_manifest:
             return self.directory / said_in_manifest
+        from teenybuild.cache import default_directory
+
         return default_directory()
 
     def save(self) -> None:
