@@ -135,8 +135,8 @@ cache = "cache"
 [kernel.vector_add]
 source = "elementwise.py"
 args = {{ a_ptr = "*D", b_ptr = "*D", out_ptr = "*D", n_elements = "i32" }}
-dtypes = {{ D = ["f32", "f16", "bf16", "f64"] }}
-const = {{ BLOCK_SIZE = [128, 256, 512, 1024, 2048, 4096] }}
+dtypes = {{ D = ["f32", "f16", "bf16", "f64", "i8", "i16", "i32"] }}
+const = {{ BLOCK_SIZE = [128, 256, 512, 1024, 2048] }}
 options = {{ num_warps = [1, 2, 4, 8] }}
 assume = {{ a_ptr = "auto", b_ptr = "auto", out_ptr = "auto", n_elements = "auto" }}
 grid = ["cdiv(n_elements, BLOCK_SIZE)"]
@@ -145,7 +145,7 @@ grid = ["cdiv(n_elements, BLOCK_SIZE)"]
 source = "elementwise.py"
 args = {{ x_ptr = "*D", out_ptr = "*D", n_elements = "i32" }}
 dtypes = {{ D = ["f32", "f16", "bf16"] }}
-const = {{ BLOCK_SIZE = [128, 256, 512, 1024, 2048, 4096] }}
+const = {{ BLOCK_SIZE = [128, 256, 512, 1024, 2048] }}
 options = {{ num_warps = [1, 2, 4, 8] }}
 assume = {{ x_ptr = "auto", out_ptr = "auto", n_elements = "auto" }}
 grid = ["cdiv(n_elements, BLOCK_SIZE)"]
@@ -154,7 +154,7 @@ grid = ["cdiv(n_elements, BLOCK_SIZE)"]
 source = "elementwise.py"
 args = {{ x_ptr = "*D", out_ptr = "*D", n_elements = "i32" }}
 dtypes = {{ D = ["f32", "f16", "bf16"] }}
-const = {{ BLOCK_SIZE = [128, 256, 512, 1024, 2048, 4096] }}
+const = {{ BLOCK_SIZE = [128, 256, 512, 1024, 2048] }}
 options = {{ num_warps = [1, 2, 4, 8] }}
 assume = {{ x_ptr = "auto", out_ptr = "auto", n_elements = "auto" }}
 grid = ["cdiv(n_elements, BLOCK_SIZE)"]
@@ -163,7 +163,7 @@ grid = ["cdiv(n_elements, BLOCK_SIZE)"]
 source = "elementwise.py"
 args = {{ gate_ptr = "*D", up_ptr = "*D", out_ptr = "*D", n_elements = "i32" }}
 dtypes = {{ D = ["f32", "f16", "bf16"] }}
-const = {{ BLOCK_SIZE = [128, 256, 512, 1024, 2048, 4096] }}
+const = {{ BLOCK_SIZE = [128, 256, 512, 1024, 2048] }}
 options = {{ num_warps = [1, 2, 4, 8] }}
 assume = {{ gate_ptr = "auto", up_ptr = "auto", out_ptr = "auto", n_elements = "auto" }}
 grid = ["cdiv(n_elements, BLOCK_SIZE)"]
@@ -172,7 +172,7 @@ grid = ["cdiv(n_elements, BLOCK_SIZE)"]
 source = "softmax.py"
 args = {{ out_ptr = "*D", x_ptr = "*D", row_stride = "i32", n_columns = "i32" }}
 dtypes = {{ D = ["f32", "f16", "bf16"] }}
-const = {{ BLOCK_SIZE = [256, 512, 1024, 2048, 4096, 8192] }}
+const = {{ BLOCK_SIZE = [256, 512, 1024, 2048, 4096] }}
 options = {{ num_warps = [2, 4, 8, 16] }}
 assume = {{ out_ptr = "auto", x_ptr = "auto", row_stride = "auto", n_columns = "auto" }}
 
@@ -180,7 +180,7 @@ assume = {{ out_ptr = "auto", x_ptr = "auto", row_stride = "auto", n_columns = "
 source = "sums.py"
 args = {{ out_ptr = "*f32", x_ptr = "*D", row_stride = "i32", n_columns = "i32" }}
 dtypes = {{ D = ["f32", "f16", "bf16"] }}
-const = {{ BLOCK_SIZE = [256, 512, 1024, 2048, 4096, 8192] }}
+const = {{ BLOCK_SIZE = [256, 512, 1024, 2048, 4096] }}
 options = {{ num_warps = [2, 4, 8, 16] }}
 assume = {{ x_ptr = "auto", row_stride = "auto", n_columns = "auto" }}
 
@@ -188,7 +188,7 @@ assume = {{ x_ptr = "auto", row_stride = "auto", n_columns = "auto" }}
 source = "layer_norm.py"
 args = {{ x_ptr = "*D", weight_ptr = "*D", bias_ptr = "*D", out_ptr = "*D", mean_ptr = "*f32", rstd_ptr = "*f32", row_stride = "i32", n_columns = "i32", eps = "f32" }}
 dtypes = {{ D = ["f32", "f16", "bf16"] }}
-const = {{ BLOCK_SIZE = [256, 512, 1024, 2048, 4096, 8192] }}
+const = {{ BLOCK_SIZE = [256, 512, 1024, 2048, 4096] }}
 options = {{ num_warps = [2, 4, 8, 16] }}
 assume = {{ x_ptr = "auto", weight_ptr = "auto", bias_ptr = "auto", out_ptr = "auto", row_stride = "auto", n_columns = "auto" }}
 """

@@ -1,6 +1,6 @@
 """Chunks: which specialisations one edge of the build compiles.
 
-Starting a process costs as much as compiling ten elementwise kernels, so an edge carries up to :data:`CHUNK` specialisations of one kernel and
+Starting a process costs as much as compiling twenty small elementwise kernels, so an edge carries up to :data:`CHUNK` specialisations of one kernel and
 target.  A member stays in its chunk for as long as it exists; new ones go to the end.  So adding a dtype touches the last chunk, not all.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 #: Specialisations an edge carries at most.
-CHUNK = 32
+CHUNK = 64
 
 
 def assign(ids: Sequence[str], before: Sequence[Sequence[str]]) -> list[list[str]]:
