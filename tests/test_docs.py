@@ -128,7 +128,11 @@ def test_links_lead_somewhere(document: str) -> None:
 def test_paths_that_architecture_names_exist() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"\*\*`([\w/.]+\.py)`\*\*|`([\w/]+/[\w.]+\.py)`", text))
-    there = ["/" + p.relative_to(ROOT).as_posix() for p in (ROOT / "teenybuild").rglob("*.py")]
+    there = [
+        "/" + p.relative_to(ROOT).as_posix()
+        for d in ("teenybuild", "kernels")
+        for p in (ROOT / d).rglob("*.py")
+    ]
     names = sorted(name for pair in named for name in pair if name)
     assert len(names) > 20
     assert [name for name in names if not any(path.endswith(f"/{name}") for path in there)] == []

@@ -52,13 +52,15 @@ class _Closure:
         self.functions: list[Function] = []
         self.constants: dict[str, object] = {}
         self.modules: dict[Module, None] = {}
+        #: Names local to each function met.
+        self._locals: dict[ast.FunctionDef, frozenset[str]] = {}
         self._visit(kernel, kernel.name)
 
     def _visit(self, function: Function, name: str) -> None:
         self.names[function.node] = name
         self.modules[function.module] = None
         # Locals shadow module-level names; every name a function binds is local to it, as in Python.
-        bound = local_names(function.node)
+        bound = self._locals[function.node] = local_names(function.node)
         for default in parameter_defaults(function.node).values():
             self._meet_all(function.module, default, frozenset())
         for statement in function.node.body:
@@ -90,7 +92,7 @@ class _Closure:
 
     def renamer(self, function: Function) -> Rename:
         """How the printer spells globals inside ``function``."""
-        bound = local_names(function.node)
+        bound = self._locals[function.node]
         # Defaults are the module's to evaluate: BLOCK=BLOCK names a constant, not the parameter.
         outside = {n for d in parameter_defaults(function.node).values() for n in ast.walk(d)}
         return lambda node: self._spelling(function.module, node, frozenset() if node in outside else bound)

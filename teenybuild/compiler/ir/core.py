@@ -157,6 +157,8 @@ class Op:
     @property
     def blocks(self) -> list[Block]:
         """Its regions' blocks, in field order; absent ones are left out."""
+        if not self.block_fields:
+            return []
         return [b for b in (getattr(self, name) for name in self.block_fields) if b is not None]
 
     def attributes(self) -> tuple[object, ...]:
