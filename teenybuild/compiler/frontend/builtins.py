@@ -107,7 +107,6 @@ LATER = frozenset(
         "tl.randint4x",
         "tl.randn",
         "tl.randn4x",
-        "tl.range",
         "tl.ravel",
         "tl.reduce",
         "tl.reduce_or",
@@ -138,7 +137,7 @@ LATER = frozenset(
         "tl.math.tanh",
         "tl.math.pow",
     ]
-) - {"tl.range"}
+)
 
 
 def builtin(name: str, *, method: bool = False) -> Callable[[Implementation], Implementation]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from teenybuild.compiler.ir.core import Value
 from teenybuild.compiler.ir.numbers import bits_of
 from teenybuild.compiler.ir.types import Element, Pointer
+from teenybuild.compiler.layout.linear import thread_runs
 from teenybuild.compiler.lower.text import Text
 from teenybuild.dtypes import DType, i1
 
@@ -122,3 +123,28 @@ def literal(value: int | float, dtype: DType, carrier: str) -> str:
 def element_bits(element: Element) -> int:
     """Bits one element takes in memory."""
     return 64 if isinstance(element, Pointer) else 8 * element.size
+
+
+def thread_position(lane: Lane, thread: str, bases: tuple[int, ...]) -> str:
+    """The XOR of the bases of the set bits of ``thread``, i32: runs of bits are moved by one shift each."""
+    parts: list[str] = []
+    for first, count, at in thread_runs(bases):
+        if at < 0:
+            bit = lane.two("lshr", "i32", thread, lane.splat("i32", str(first))) if first else thread
+            bit = lane.two("and", "i32", bit, lane.splat("i32", "1"))
+            parts.append(lane.two("mul", "i32", bit, lane.splat("i32", str(-at))))
+            continue
+        part, mask = thread, ((1 << count) - 1) << first
+        if mask != (1 << len(bases)) - 1:
+            part = lane.two("and", "i32", part, lane.splat("i32", str(mask)))
+        if at > first:
+            part = lane.two("shl nuw nsw", "i32", part, lane.splat("i32", str(at - first)))
+        elif at < first:
+            part = lane.two("lshr", "i32", part, lane.splat("i32", str(first - at)))
+        parts.append(part)
+    if not parts:
+        return lane.splat("i32", "0")
+    result = parts[0]
+    for part in parts[1:]:
+        result = lane.two("xor", "i32", result, part)
+    return result

@@ -18,12 +18,12 @@ from teenybuild.compiler.ir.core import Function, Op, Value, walk
 from teenybuild.compiler.ir.tt import Broadcast, Dot
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
-from teenybuild.compiler.layout.linear import Layout, View, axis_offsets, thread_runs
+from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
 from teenybuild.compiler.layout.policy import Policy, RowMajorPolicy, WarpPolicy
 from teenybuild.compiler.lower import scalars
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.lower.function import FunctionLowering
-from teenybuild.compiler.lower.lane import Lane
+from teenybuild.compiler.lower.lane import Lane, thread_position
 from teenybuild.compiler.lower.loops import counted
 from teenybuild.compiler.lower.machine import (
     Access,
@@ -523,28 +523,6 @@ class HostMachine(Machine):
 
     def approximate(self, lane: Lane, function: str, operands: Sequence[str]) -> str | None:
         return None
-
-
-def thread_position(lane: Lane, thread: str, bases: tuple[int, ...]) -> str:
-    """The XOR of the bases of the thread number's set bits, i32."""
-    parts: list[str] = []
-    for first, count, at in thread_runs(bases):
-        assert at >= 0, "host layouts have one index bit a basis"
-        mask = ((1 << count) - 1) << first
-        part = thread
-        if mask != (1 << len(bases)) - 1:
-            part = lane.two("and", "i32", thread, lane.splat("i32", str(mask)))
-        if at > first:
-            part = lane.two("shl", "i32", part, lane.splat("i32", str(at - first)))
-        elif at < first:
-            part = lane.two("lshr", "i32", part, lane.splat("i32", str(first - at)))
-        parts.append(part)
-    if not parts:
-        return lane.splat("i32", "0")
-    result = parts[0]
-    for part in parts[1:]:
-        result = lane.two("or", "i32", result, part)
-    return result
 
 
 def _threads(value: Value) -> int:

@@ -10,12 +10,12 @@ from teenybuild.compiler.ir.core import Function, Op, Value
 from teenybuild.compiler.ir.tt import Dot
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
-from teenybuild.compiler.layout.linear import Layout, View, axis_offsets, thread_runs
+from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
 from teenybuild.compiler.layout.policy import Policy, WarpPolicy
 from teenybuild.compiler.lower import scalars
 from teenybuild.compiler.lower.debug import DebugInfo, Lines
 from teenybuild.compiler.lower.function import FunctionLowering
-from teenybuild.compiler.lower.lane import Lane
+from teenybuild.compiler.lower.lane import Lane, thread_position
 from teenybuild.compiler.lower.loops import counted
 from teenybuild.compiler.lower.machine import (
     Access,
@@ -240,7 +240,9 @@ class GpuMachine(Machine):
     def coordinate(self, lane: Lane, layout: Layout, axis: int) -> str:
         offset, side = axis_offsets(layout.shape)[axis], layout.shape[axis]
         bases = tuple((b >> offset) & (side - 1) for b in layout.threads)
-        return self._once(("coordinate", bases), lambda: thread_position(self.uniform, bases))
+        return self._once(
+            ("coordinate", bases), lambda: thread_position(self.uniform, self.thread(self.uniform), bases)
+        )
 
     def program_id(self, axis: str) -> str:
         return self._special(f"ctaid.{axis}", (1 << 31) - 1)
@@ -498,30 +500,6 @@ class GpuMachine(Machine):
         constraints = ",".join(["=f", *["f"] * len(operands)])
         arguments = ", ".join(f"float {o}" for o in operands)
         return self.text.op(f'call float asm "{asm}", "{constraints}"({arguments}) #2')
-
-
-def thread_position(lane: Lane, bases: tuple[int, ...]) -> str:
-    """The XOR of the bases of the thread number's set bits, i32: runs of bits are moved by one shift each."""
-    thread = lane.machine.thread(lane)
-    parts: list[str] = []
-    for first, count, at in thread_runs(bases):
-        if at < 0:
-            bit = lane.two("lshr", "i32", thread, lane.splat("i32", str(first))) if first else thread
-            bit = lane.two("and", "i32", bit, lane.splat("i32", "1"))
-            parts.append(lane.two("mul", "i32", bit, lane.splat("i32", str(-at))))
-            continue
-        part = lane.two("and", "i32", thread, lane.splat("i32", str(((1 << count) - 1) << first)))
-        if at > first:
-            part = lane.two("shl nuw nsw", "i32", part, lane.splat("i32", str(at - first)))
-        elif at < first:
-            part = lane.two("lshr", "i32", part, lane.splat("i32", str(first - at)))
-        parts.append(part)
-    if not parts:
-        return lane.splat("i32", "0")
-    result = parts[0]
-    for part in parts[1:]:
-        result = lane.two("xor", "i32", result, part)
-    return result
 
 
 def _size(carrier: str) -> int:
