@@ -141,11 +141,12 @@ _KEY = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
 _BLANK = re.compile(r"[ \t]*")
 _BLANK_LINES = re.compile(r"(?:[ \t\r\n]|\#[^\n]*)*")
 _REST = re.compile(r"[ \t]*(?:\#[^\n]*)?\r?(?:\n|\Z)")
-# The closing quotes may follow up to two quotes that belong to the text. Possessive: a string has one reading.
+# The closing quotes may follow up to two quotes that belong to the text. What follows a character is decided by the character: a string
+# has one reading, and one that does not end is given up in linear time. (Possessive repeats would say so, but are broken in Python 3.11.2.)
 _STRING = re.compile(
-    r'''"""(?:[^"\\]|\\.|"(?!""))*+"{3}"{0,2}'''
-    r"""|'''(?:[^']|'(?!''))*+'{3}'{0,2}"""
-    r"""|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'""",
+    r'''"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"{3}"{0,2}'''
+    r"""|'''[^']*(?:'(?!'')[^']*)*'{3}'{0,2}"""
+    r"""|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\n]*'""",
     re.DOTALL,
 )
 # A date may be parted from its time by a blank.
