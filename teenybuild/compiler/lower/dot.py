@@ -70,7 +70,7 @@ def _at(lane: Lane, index: str, flip: int, size: int, base: int) -> str:
 
 def _product(machine: Machine, lane: Lane, op: tt.Dot, layout: Layout, a: int, b: int) -> LaneRegisters:
     """A loop over k: each turn reads one column of the lane's rows and one row of its columns."""
-    (m, k), (_, n) = shape_of(op.a.type), shape_of(op.b.type)
+    (_, k), (_, n) = shape_of(op.a.type), shape_of(op.b.type)
     source, out = dtype_of(op.a.type), dtype_of(op.c.type)
     total = accumulates_in(op)
     size = machine_bits(machine, source) // 8
@@ -96,7 +96,6 @@ def _product(machine: Machine, lane: Lane, op: tt.Dot, layout: Layout, a: int, b
             for index, s in zip(layout.indices, sums, strict=True)
         ]
 
-    assert m
     sums = machine.count_loop(lane, k, lane.type(total), start, turn)
     return [[s if out == total else machine.narrow(lane, s, total, out) for s in sums]]
 

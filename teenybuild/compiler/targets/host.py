@@ -41,10 +41,9 @@ from teenybuild.compiler.passes.streams import Streams
 from teenybuild.compiler.targets import host_arrays, host_memory
 from teenybuild.compiler.targets.base import Lowered, Settings
 from teenybuild.compiler.targets.host_abi import entry_parameters, range_function
+from teenybuild.compiler.targets.host_dot import lower_whole_dot
 from teenybuild.dtypes import DType, bf16, i1, i32
 
-#: Lanes side by side: a 256-bit register of f32.
-WIDTH = 8
 #: A frame larger than this comes from the caller's scratch memory instead of the stack.
 LARGEST_STACK_FRAME = 64 << 10
 
@@ -259,7 +258,7 @@ class HostMachine(Machine):
 
     def _lanes(self, threads: int, body: Callable[[Lane, _Scope], None]) -> None:
         """``body`` for all lanes, ``WIDTH`` at a time."""
-        width = min(WIDTH, threads)
+        width = min(host_arrays.WIDTH, threads)
         lane = Lane(self, width)
 
         def turn(index: str, _: Sequence[str]) -> Sequence[str]:
@@ -355,8 +354,6 @@ class HostMachine(Machine):
     def whole_dot(self, op: Dot) -> bool:
         if self.emulated is not None:
             return False
-        from teenybuild.compiler.targets.host_dot import lower_whole_dot
-
         self.meet()
         lower_whole_dot(self, op)
         return True

@@ -14,6 +14,9 @@ from teenybuild.compiler.lower.machine import Combine
 if TYPE_CHECKING:
     from teenybuild.compiler.targets.host import HostMachine
 
+#: Lanes side by side: a 256-bit register of f32.
+WIDTH = 8
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Array:
@@ -150,8 +153,6 @@ def fold(machine: HostMachine, arrays: list[Array], bits: Sequence[int], combine
 
 
 def _fold_bit(machine: HostMachine, arrays: list[Array], length: int, bit: int, combine: Combine) -> None:
-    from teenybuild.compiler.targets.host import WIDTH
-
     half = length // 2
     width = min(WIDTH, half)
     lane = Lane(machine, width)
