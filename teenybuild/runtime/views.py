@@ -124,12 +124,11 @@ def _tensor(tensor: Any) -> View:
 
 
 def _torch_stream(device: int) -> int:
+    # What torch.cuda.current_stream(device).cuda_stream asks, without making a Stream to hold the answer. A process
+    # that has no torch, or one built without CUDA, got its address on the GPU elsewhere: the default stream then.
     torch = cast(Any, sys.modules.get("torch"))
-    if torch is None:
-        return 0
-    # What torch.cuda.current_stream(device).cuda_stream asks, without making a Stream to hold the answer.
-    current = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-    return int(current(device) if current is not None else torch.cuda.current_stream(device).cuda_stream)
+    current = getattr(torch._C, "_cuda_getCurrentRawStream", None) if torch is not None else None
+    return int(current(device)) if current is not None else 0
 
 
 def _cupy_array(array: Any) -> View:

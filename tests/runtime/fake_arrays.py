@@ -56,15 +56,12 @@ class Tensor:
 Tensor.__module__ = "torch"
 
 
-def fake_torch(streams: dict[int, int], private: bool = True) -> ModuleType:
-    """A module ``torch`` with a current stream for each device."""
+def fake_torch(streams: dict[int, int] | None) -> ModuleType:
+    """A module ``torch`` with a current stream for each device; one built without CUDA where that is None."""
     torch: Any = ModuleType("torch")
-    torch._C = (
-        SimpleNamespace(_cuda_getCurrentRawStream=lambda device: streams[device])
-        if private
-        else SimpleNamespace()
-    )
-    torch.cuda = SimpleNamespace(current_stream=lambda device: SimpleNamespace(cuda_stream=streams[device]))
+    torch._C = SimpleNamespace()
+    if streams is not None:
+        torch._C._cuda_getCurrentRawStream = streams.__getitem__
     return torch
 
 

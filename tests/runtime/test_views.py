@@ -125,8 +125,10 @@ def test_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stream is not None
     monkeypatch.setitem(__import__("sys").modules, "torch", fake_torch({2: 77}))
     assert stream(2) == 77
-    monkeypatch.setitem(__import__("sys").modules, "torch", fake_torch({2: 78}, private=False))
-    assert stream(2) == 78
+    monkeypatch.setitem(__import__("sys").modules, "torch", fake_torch(None))
+    assert stream(2) == 0
+    monkeypatch.delitem(__import__("sys").modules, "torch")
+    assert stream(2) == 0
 
 
 def test_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
