@@ -28,11 +28,15 @@ class Case:
     numpy: Callable[[], Any]
 
     def error(self, results: dict[str, np.ndarray]) -> float:
-        """The largest difference from float64, relative to the largest value of its row; infinite where a NaN is."""
+        """The largest difference from float64, relative to the largest value of its row; infinite where a NaN is.
+
+        Below a dtype's smallest normal number its steps no longer shrink with the value: there it is relative to that.
+        """
         worst = 0.0
         for name, wanted in self.wanted.items():
             got = results[name].astype(np.float64)
-            scale = np.maximum(np.abs(wanted).max(axis=-1, keepdims=True), 1e-30)
+            least = float(ml_dtypes.finfo(results[name].dtype).smallest_normal)
+            scale = np.maximum(np.abs(wanted).max(axis=-1, keepdims=True), least)
             relative = np.abs(got - wanted) / scale
             worst = max(worst, float("inf") if np.isnan(relative).any() else float(relative.max()))
         return worst

@@ -186,7 +186,9 @@ def _compare(name: str, target: str, got: Array, wanted: Array, tolerance: float
             f"{name} on {target}: the reference has the shape {wanted.shape}, the array {got.shape}"
         )
     actual, expected = got.astype(np.float64), wanted.astype(np.float64)
-    scale = max(float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0)), 1e-300)
+    # Below the smallest normal number a dtype's steps no longer shrink with the value.
+    least = 2.0 ** (1 - dtype.exponent_bias) if dtype.is_float else 1.0
+    scale = float(np.abs(expected[np.isfinite(expected)]).max(initial=least))
     # Integers as they are: float64 holds no 64 bits.
     same = (
         (got == wanted)

@@ -52,6 +52,15 @@ def arguments(dtype: Any, n: int = 1003) -> dict[str, Any]:
     return {"x_ptr": x, "out_ptr": np.empty_like(x), "factor": 1.5, "n": n}
 
 
+def test_numbers_too_small_to_be_normal_may_be_off_by_half_a_step(kernels: str) -> None:
+    """Half a step, 3e-8, is more than 2e-3 of the value here."""
+    x = np.array([1.0e-5, 2.3e-6], np.float16)
+    args = {"x_ptr": x, "out_ptr": np.empty_like(x), "factor": 0.7, "n": 2}
+    check(f"{kernels}:scale", scaled, args, const={"BLOCK": 32}, grid=(1,))
+    with pytest.raises(AssertionError, match="off by"):
+        check(f"{kernels}:scale", scaled, args, const={"BLOCK": 32}, grid=(1,), tolerance=1e-5)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16, np.float64])
 def test_a_right_kernel_passes_and_the_arguments_stay_as_they_were(kernels: str, dtype: Any) -> None:
     args = arguments(dtype)

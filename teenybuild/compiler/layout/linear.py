@@ -166,8 +166,9 @@ def blocked(
 ) -> Layout:
     """Consecutive registers hold ``vector`` neighbours, consecutive lanes the next ones along ``order`` (fastest axis first).
 
-    Lanes and warps that find nothing left hold replicas; elements that are left over repeat the pattern in further registers.
-    ``lanes`` and ``warps`` are counts, powers of two.
+    Elements that are left over repeat the pattern in further registers, so that what one warp touches lies together: a row
+    of 16 KB is then 2 KB a warp, a DRAM page, rather than pieces of 512 bytes (benchmarks/notes.md).  Warps share out the
+    rest.  Lanes and warps that find nothing left hold replicas.  ``lanes`` and ``warps`` are counts, powers of two.
     """
     offsets = axis_offsets(shape)
     taken = [0] * len(shape)
@@ -186,10 +187,9 @@ def blocked(
 
     registers = [b for axis in order for b in take(axis, log2(vector[axis]))]
     lane_bases = spread(log2(lanes), order)
-    warp_bases = spread(log2(warps), order)
     for axis in order:
-        registers += take(axis, 64)
-    return Layout(shape, tuple(registers), tuple(lane_bases), tuple(warp_bases))
+        registers += take(axis, max(0, sum(map(log2, shape)) - sum(taken) - log2(warps)))
+    return Layout(shape, tuple(registers), tuple(lane_bases), tuple(spread(log2(warps), order)))
 
 
 def row_major(shape: tuple[int, ...]) -> Layout:
