@@ -53,7 +53,13 @@ def _computed(dtype: DType) -> DType:
     return f32 if is_narrow(dtype) else dtype
 
 
-_FLOAT_OPCODES: dict[type[Op], str] = {arith.AddF: "fadd", arith.SubF: "fsub", arith.MulF: "fmul"}
+#: Sums may be contracted, products may not: so nothing is, as that takes both.  But NVPTX then leaves ``.rn`` off its sums, and only
+#: without it does ptxas see that 1 + exp(x) is no small number, and drop what a division does for those.
+_FLOAT_OPCODES: dict[type[Op], str] = {
+    arith.AddF: "fadd contract",
+    arith.SubF: "fsub contract",
+    arith.MulF: "fmul",
+}
 
 
 @rule(arith.AddF, arith.SubF, arith.MulF)
