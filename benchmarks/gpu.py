@@ -85,6 +85,39 @@ def vector_add(package: Any) -> Iterator[Case]:
     )
 
 
+def activations(package: Any) -> Iterator[Case]:
+    import elementwise
+
+    n = 1 << 28
+    grid = (triton.cdiv(n, 1024),)
+    references: dict[str, Callable[..., torch.Tensor]] = {
+        "silu": torch.nn.functional.silu,
+        "gelu": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
+        "swiglu": lambda gate, up: torch.nn.functional.silu(gate) * up,
+    }
+    for name, dtype in DTYPES.items():
+        for kernel, reference in references.items():
+            count = 2 if kernel == "swiglu" else 1
+            arrays = [torch.randn(n, device="cuda").to(dtype) for _ in range(count)]
+            out = torch.full_like(arrays[0], torch.nan)
+            ours = getattr(package, kernel)
+            theirs = getattr(elementwise, "gelu_forward" if kernel == "gelu" else kernel)[grid]
+
+            def our_run(run: Any = ours, args: Any = (*arrays, out)) -> None:
+                run(*args, n, BLOCK_SIZE=1024)
+
+            def their_run(run: Any = theirs, args: Any = (*arrays, out)) -> None:
+                run(*args, n, BLOCK_SIZE=1024)
+
+            def check(reference: Any = reference, arrays: Any = arrays, out: Any = out) -> float:
+                rows = 1 << 12
+                wanted = reference(*(a[: 1 << 20].double().view(rows, -1) for a in arrays))
+                return relative_error(out[: 1 << 20].view(rows, -1), wanted)
+
+            size = (count + 1) * n * arrays[0].element_size()
+            yield Case(f"{kernel}, 2^28 {name}", size, our_run, their_run, check, TOLERANCE[name])
+
+
 def softmax(package: Any) -> Iterator[Case]:
     import softmax as source
 
@@ -155,7 +188,12 @@ def layer_norm(package: Any) -> Iterator[Case]:
             )
 
 
-CASES = {"vector_add": vector_add, "softmax": softmax, "layer_norm": layer_norm}
+CASES = {
+    "vector_add": vector_add,
+    "softmax": softmax,
+    "layer_norm": layer_norm,
+    "activations": activations,
+}
 
 
 def run(package: Any, rounds: int, only: str | None) -> tuple[list[tuple[Case, Comparison]], list[str]]:

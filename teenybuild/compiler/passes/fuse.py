@@ -1,6 +1,7 @@
 """Multiply and add, rounded once: decided here, in tile IR, so that the host and every GPU round alike.
 
-Back ends get explicit ``fma`` and explicit ``mul`` and ``add``, and are told to contract nothing themselves.
+Back ends get explicit ``fma``, ``mul`` and ``add``, and contract nothing themselves: not a product of ours, that is.  The one
+inside a GPU's approximate division ptxas may contract with a sum that follows.
 Only f32 and f64 are fused: f16 and bf16 arithmetic rounds after every operation.
 """
 
