@@ -128,9 +128,39 @@ def broadcast_to(input: Any, *shape: Any) -> Any:
     _outside("tl.broadcast_to")
 
 
-def expand_dims(input: Any, axis: int) -> Any:
-    """``input`` with an axis of size 1 put in at ``axis``; ``x[:, None]`` is the same."""
+def broadcast(input: Any, other: Any) -> Any:
+    """Both operands in the shape that they have together."""
+    _outside("tl.broadcast")
+
+
+def expand_dims(input: Any, axis: Any) -> Any:
+    """``input`` with an axis of size 1 put in at ``axis``, or at each of several; ``x[:, None]`` is the same."""
     _outside("tl.expand_dims")
+
+
+def reshape(input: Any, *shape: Any, can_reorder: bool = False) -> Any:
+    """The same elements, in row-major order, in another shape."""
+    _outside("tl.reshape")
+
+
+def view(input: Any, *shape: Any) -> Any:
+    """The same as ``reshape``."""
+    _outside("tl.view")
+
+
+def ravel(x: Any, can_reorder: bool = False) -> Any:
+    """The elements in row-major order, along one axis."""
+    _outside("tl.ravel")
+
+
+def permute(input: Any, *dims: int) -> Any:
+    """The axes in another order: axis i of the result is axis ``dims[i]`` of ``input``."""
+    _outside("tl.permute")
+
+
+def trans(input: Any, *dims: int) -> Any:
+    """``permute``; without ``dims``, the last two axes change places. ``x.T`` is the same."""
+    _outside("tl.trans")
 
 
 def load(
@@ -157,6 +187,16 @@ def store(
 ) -> None:
     """Writes ``value`` where ``pointer`` points and ``mask`` is on."""
     _outside("tl.store")
+
+
+def make_block_ptr(base: Any, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any) -> Any:
+    """A block pointer: the block of ``block_shape`` elements at ``offsets`` of an array at ``base`` with ``shape`` and ``strides`` in elements."""
+    _outside("tl.make_block_ptr")
+
+
+def advance(base: Any, offsets: Any) -> Any:
+    """The block ``offsets`` elements further along each axis."""
+    _outside("tl.advance")
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from math import prod
 
 import pytest
@@ -177,7 +178,7 @@ def test_policies() -> None:
     assert host.access((4, 8), (0, 1), 4) == host.dot((4, 8)) == row_major((4, 8))
     assert host.stored(large, wide) == large
     assert host.viewed(row_major((4, 8)), drop_axis((4, 8), 1)) == row_major((4,))
-    assert warps.viewed(wide, identity((16, 16), 256)) == wide.with_shape((16, 16))
+    assert warps.viewed(wide, identity((16, 16), 256)) == replace(wide, shape=(16, 16))
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

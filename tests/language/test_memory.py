@@ -10,8 +10,9 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
+from teenybuild.api import compile
 from tests.support.memory import forbidden
-from tests.support.run import Address, Array, assert_same_bits, numpy_dtype, run
+from tests.support.run import Address, Array, assert_same_bits, numpy_dtype, run, workspace, write_source
 
 from . import oracle
 
@@ -510,3 +511,41 @@ def test_a_narrow_index_wraps() -> None:
     assert_same_bits(
         found, np.concatenate([x[128 + i.astype(np.int8).astype(np.int32)], x[i.astype(np.uint8)]]), "wrapped"
     )
+
+
+HINTS = """
+@triton.jit
+def kernel(x, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    a = tl.load(x + i, cache_modifier=".cg") + tl.load(x + i, mask=i < n, other=1.0, eviction_policy="evict_last")
+    b = tl.load(x + i, mask=i < n, volatile=True) + tl.load(x, cache_modifier=".ca")
+    tl.store(o + i, a, mask=i < n, cache_modifier=".cs")
+    tl.store(o + i + BLOCK, b, eviction_policy="evict_first")
+    tl.store(o + 2 * BLOCK, tl.load(x, volatile=True), cache_modifier=".wt")
+"""
+
+
+@pytest.mark.parametrize("n", [0, 100, 256])
+def test_hints_change_no_value(n: int) -> None:
+    x = np.random.default_rng().standard_normal(256).astype(np.float32)
+    found = run(HINTS, {"x": x, "o": np.zeros(513, np.float32), "n": n}, {"BLOCK": 256})["o"]
+    inside = np.arange(256) < n
+    assert_same_bits(found[:256], np.where(inside, x + np.where(inside, x, 1), 0).astype(np.float32))
+    assert_same_bits(found[256:512], np.where(inside, x, 0) + x[0])
+    assert found[512] == x[0]
+
+
+def test_hints_are_in_the_ptx() -> None:
+    types = {"x": "*f32", "o": "*f32", "n": "i32"}
+    ptx = compile(f"{write_source(HINTS)}:kernel", "sm_90a", types, {"BLOCK": 256}, cache_dir=workspace()).ptx
+    assert ptx is not None
+    for words in ("ld.global.cg", "ld.global.ca", "ld.global.L1::evict_last", "ld.volatile.global", "st.global.cs",
+                  "st.global.L1::evict_first", "st.global.wt"):  # fmt: skip
+        assert f"{words}." in ptx
+    # L1::evict_… came with PTX 7.4, and sm_80 is written for 7.0: the hint is left out.
+    older = compile(
+        f"{write_source(HINTS)}:kernel", "sm_80", types, {"BLOCK": 256}, cache_dir=workspace()
+    ).ptx
+    assert older is not None
+    assert "evict" not in older
+    assert "ld.global.cg." in older

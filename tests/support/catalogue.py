@@ -10,12 +10,14 @@ from typing import Any
 from teenybuild.api import Artifact, compile
 from tests.language import (
     oracle,
+    test_block_pointers,
     test_control,
     test_dot,
     test_functions,
     test_memory,
     test_programs,
     test_reductions,
+    test_shapes,
 )
 
 from .elementwise import language_dtype
@@ -141,6 +143,19 @@ def _entries() -> Iterator[Entry]:
         assume={"sxc": {"eq": 1}, "sor": {"eq": 1}},
     )
     yield _entry("transpose", test_memory.TRANSPOSE, "x o: *f32", "R=64 C=32")
+    yield _entry("transposes", test_shapes.TRANSPOSES, "x o p: *f32", "R=32 C=64")
+    yield _entry("transposed_pointers", test_shapes.POINTERS, "x o: *i32", "R=16 C=32")
+    yield _entry(
+        "block_copy",
+        test_block_pointers.COPY,
+        "x o: *f16, R C sxr sxc sor at_r at_c: i32",
+        "BR=16 BC=32 PAD=nan",
+    )
+    yield _entry(
+        "block_matmul", test_block_pointers.MATMUL, "a b c: *f32, M N K sa sb sc: i32", "BM=32 BN=16 BK=32"
+    )
+    yield _entry("block_branch", test_block_pointers.BRANCH, "x o: *f32, n k: i32", "B=32")
+    yield _entry("hints", test_memory.HINTS, "x o: *f32, n: i32", "BLOCK=256")
     yield _entry("mixed", test_memory.MIXED, "x o p: *f32, y: *f16, z: *i8", "BLOCK=256 STEP=2")
     yield _entry(
         "offsets", test_memory.OFFSETS, "x o: *f32, shift n: i32", "BLOCK=256", assume={"x": {"div": 16}}

@@ -16,6 +16,7 @@ from teenybuild.compiler.frontend.modules import Module, namespace_member
 from teenybuild.compiler.frontend.semantics import Operand, Semantics
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import (
+    BlockPointer,
     Builtin,
     Function,
     HostObject,
@@ -198,6 +199,10 @@ class Expressions:
                 return self._settle(node, owner.lookup(node.attr))
             case Tensor():
                 return self._tensor_attribute(node, owner)
+            case BlockPointer() if node.attr == "advance":
+                return Method(owner, "tl.advance")
+            case BlockPointer() if node.attr in ("dtype", "shape"):
+                return owner.base.dtype if node.attr == "dtype" else owner.block
             case DType():
                 return self._dtype_attribute(node, owner)
             case Pointer() if node.attr == "element_ty":
@@ -216,16 +221,16 @@ class Expressions:
             case "to":
                 return Method(owner, "tl.cast")
             case "numel":
-                total = 1
-                for side in owner.shape:
-                    total *= side
-                return total
+                return owner.numel
+            case "T":
+                self.at(node)
+                return builtins.BUILTINS["tl.trans"](self.semantics, owner)
             case name if name in builtins.METHODS:
                 return Method(owner, f"tl.{name}")
-            case name if f"tl.{name}" in builtins.LATER or name == "T":
+            case name if f"tl.{name}" in builtins.LATER:
                 raise self.error(node, f".{name} is not in this version yet")
             case name:
-                known = [*builtins.METHODS, "shape", "dtype", "to", "numel"]
+                known = [*builtins.METHODS, "shape", "dtype", "to", "numel", "T"]
                 raise self.error(
                     node, f"{describe(owner)} has no attribute {name}", did_you_mean(name, known, ".")
                 )

@@ -7,6 +7,7 @@ against its interpreter in the tests.  Operands are :class:`Tensor` or Python nu
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 from teenybuild.compiler.frontend.builder import Builder
 from teenybuild.compiler.frontend.values import Tensor, describe, ir_element, spell_element
@@ -217,7 +218,19 @@ class Semantics:
         if value.shape == shape:
             return value
         self.check_shape(shape)
+        if not value.is_tile or value.numel != prod(shape):
+            raise self.builder.error(
+                f"cannot reshape {describe(value)} to {list(shape)}: {value.numel} elements are not {prod(shape)}"
+                if value.is_tile
+                else f"cannot reshape {describe(value)}: it is no tile"
+            )
         return self.builder.tensor(tt.Reshape(value.value, Tile(shape, ir_element(value.dtype))), value.dtype)
+
+    def permute(self, value: Tensor, order: tuple[int, ...]) -> Tensor:
+        """The axes in another order: axis i of the result is axis ``order[i]`` of ``value``."""
+        shape = tuple(value.shape[axis] for axis in order)
+        tile = Tile(shape, ir_element(value.dtype))
+        return self.builder.tensor(tt.Trans(value.value, tile, order), value.dtype)
 
     # Arithmetic -----------------------------------------------------------------------------------------------
 
@@ -472,7 +485,16 @@ class Semantics:
             pointer, found = self.broadcast(pointer, found)
         return pointer, found
 
-    def load(self, pointer: Tensor, mask: Operand | None, other: Operand | None) -> Tensor:
+    def load(
+        self,
+        pointer: Tensor,
+        mask: Operand | None,
+        other: Operand | None,
+        *,
+        cache: tt.Cache = "",
+        eviction: tt.Eviction = "",
+        volatile: bool = False,
+    ) -> Tensor:
         """Reads through ``pointer`` where the mask holds; ``other`` elsewhere, converted to the pointee's dtype."""
         if mask is None and other is not None:
             raise self.builder.error("tl.load takes other= only together with mask=")
@@ -494,7 +516,8 @@ class Semantics:
             pointer, fill = self.broadcast(pointer, value)
             if found is not None:
                 pointer, found = self.broadcast(pointer, found)
-        op = tt.Load(pointer.value, found.value if found else None, fill.value if fill else None)
+        values = (pointer.value, found.value if found else None, fill.value if fill else None)
+        op = tt.Load(*values, cache, eviction, volatile)
         loaded = self.builder.tensor(op, stored)
         return self.cast(loaded, i1) if pointee == i1 else loaded
 
@@ -502,7 +525,15 @@ class Semantics:
         """A number converted as a run-time value of its own dtype would be."""
         return self.cast(self.tensor(value), dtype)
 
-    def store(self, pointer: Tensor, value: Operand, mask: Operand | None) -> None:
+    def store(
+        self,
+        pointer: Tensor,
+        value: Operand,
+        mask: Operand | None,
+        *,
+        cache: tt.Cache = "",
+        eviction: tt.Eviction = "",
+    ) -> None:
         """Writes ``value``, converted to the pointee's dtype, where the mask holds."""
         pointer, found = self._access(pointer, mask, "tl.store")
         assert isinstance(pointer.dtype, Pointer)
@@ -526,7 +557,8 @@ class Semantics:
         pointer, data = self.broadcast(pointer, data)
         if found is not None:
             pointer, found = self.broadcast(pointer, found)
-        self.builder.add(tt.Store(pointer.value, data.value, found.value if found else None))
+        values = (pointer.value, data.value, found.value if found else None)
+        self.builder.add(tt.Store(*values, cache, eviction))
 
     # Products -------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import cast
 
 from teenybuild.compiler.frontend.canonical import (
     is_constexpr_hint,
@@ -20,6 +21,7 @@ from teenybuild.compiler.frontend.canonical import (
 from teenybuild.compiler.frontend.expressions import Expressions, Frame, Poisoned
 from teenybuild.compiler.frontend.values import (
     POISON,
+    BlockPointer,
     Function,
     Poison,
     Range,
@@ -426,6 +428,8 @@ class Reader(Expressions):
             return self.semantics.tensor(value)
         if is_tuple(value):
             return tuple(self._runtime(node, name, v) for v in value)
+        if isinstance(value, BlockPointer):
+            return value
         if not isinstance(value, Tensor):
             raise self.error(
                 node,
@@ -442,8 +446,18 @@ class Reader(Expressions):
                 raise self.error(node, f"{name} has no value at the end of the loop's body: {after.why}")
             if isinstance(after, bool | int | float) and isinstance(before, Tensor) and not before.is_tile:
                 after = self._as_dtype(after, before)
-            first, last = leaves(before), leaves(self._runtime(node, name, after))
-            if len(first) != len(last):
+            after = self._runtime(node, name, after)
+            match before, after:
+                case BlockPointer(), BlockPointer() if not before.same_array(after):
+                    raise self.error(
+                        node,
+                        f"the loop makes {name} a block pointer of another array, or of other blocks",
+                        "in a loop a block pointer is moved, by tl.advance",
+                    )
+                case _:
+                    pass
+            first, last = leaves(before), leaves(after)
+            if len(first) != len(last) or isinstance(before, BlockPointer) != isinstance(after, BlockPointer):
                 raise self.error(
                     node, f"{name} is {describe(before)} before the loop but {describe(after)} after its body"
                 )
@@ -585,6 +599,14 @@ class _Slot:
     like: Tensor
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Moved:
+    """A block pointer at merged offsets."""
+
+    pointer: BlockPointer
+    offsets: tuple[object, ...]
+
+
 class _Merge:
     """Brings the values of two branches together into the results of one ``scf.if``."""
 
@@ -605,6 +627,9 @@ class _Merge:
             return a if isinstance(a, Undefined) else b
         if is_tuple(a) and is_tuple(b) and len(a) == len(b):
             return tuple(self.add(name, x, y) for x, y in zip(a, b, strict=True))
+        if isinstance(a, BlockPointer) and isinstance(b, BlockPointer) and a.same_array(b):
+            offsets = [self.add(name, x, y) for x, y in zip(a.offsets, b.offsets, strict=True)]
+            return _Moved(a, tuple(offsets))
         x, y = self._runtime(a, b, self._then), self._runtime(b, a, self._else)
         if x is None or y is None:
             raise self._reader.error(
@@ -656,6 +681,8 @@ class _Outcome:
             return Tensor(self.results[value.position], value.like.dtype)
         if is_tuple(value):
             return tuple(self(v) for v in value)
+        if isinstance(value, _Moved):
+            return value.pointer.at(tuple(cast(Tensor, self(v)) for v in value.offsets))
         return value
 
 
@@ -678,9 +705,11 @@ def returns(node: ast.AST) -> bool:
 
 
 def leaves(value: object) -> list[Tensor]:
-    """The run-time values of a value or (nested) tuple, in order."""
+    """The run-time values of a value or (nested) tuple that may change, in order: of a block pointer, where it is."""
     if is_tuple(value):
         return [leaf for item in value for leaf in leaves(item)]
+    if isinstance(value, BlockPointer):
+        return list(value.offsets)
     return [value] if isinstance(value, Tensor) else []
 
 
@@ -688,6 +717,8 @@ def rebuild(like: object, values: Iterator[Value]) -> object:
     """``like`` with its run-time values replaced by the next ones of an iterator."""
     if is_tuple(like):
         return tuple(rebuild(item, values) for item in like)
+    if isinstance(like, BlockPointer):
+        return like.at(tuple(Tensor(next(values), offset.dtype) for offset in like.offsets))
     if isinstance(like, Tensor):
         return Tensor(next(values), like.dtype)
     return like

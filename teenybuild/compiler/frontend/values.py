@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING, TypeGuard
 
 from teenybuild.compiler.ir import core
@@ -38,6 +39,11 @@ class Tensor:
         return shape_of(self.value.type)
 
     @property
+    def numel(self) -> int:
+        """How many elements it has; 1 for a scalar."""
+        return prod(self.shape)
+
+    @property
     def is_tile(self) -> bool:
         return bool(self.shape)
 
@@ -50,6 +56,27 @@ class Tensor:
         """The dtype of the elements; not for pointers."""
         assert isinstance(self.dtype, DType)
         return self.dtype
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockPointer:
+    """What ``tl.make_block_ptr`` gives: a tile's place in a strided array. ``shape`` and ``strides`` are i64, ``offsets`` i32."""
+
+    base: Tensor
+    shape: tuple[Tensor, ...]
+    strides: tuple[Tensor, ...]
+    offsets: tuple[Tensor, ...]
+    block: tuple[int, ...]
+
+    def at(self, offsets: tuple[Tensor, ...]) -> BlockPointer:
+        """The same array, another block."""
+        return replace(self, offsets=offsets)
+
+    def same_array(self, other: BlockPointer) -> bool:
+        """Whether both are places of one array, in blocks of one shape."""
+        mine, its = ((p.base, *p.shape, *p.strides) for p in (self, other))
+        same = all(a.value is b.value for a, b in zip(mine, its, strict=True))
+        return same and self.block == other.block
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,6 +189,8 @@ def describe(value: object) -> str:
             if value.is_tile:
                 return f"a tile of {element} {list(value.shape)}"
             return f"a pointer {element}" if value.is_pointer else f"a scalar {element}"
+        case BlockPointer():
+            return f"a block pointer {spell_element(value.base.dtype)} {list(value.block)}"
         case DType():
             return f"the dtype {value}"
         case Pointer():

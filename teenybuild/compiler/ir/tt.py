@@ -106,7 +106,11 @@ class Splat(_Reshaping, name="tt.splat", traits=PURE):
             raise VerifyError(self, f"{spell(self.source.type)} to {spell(self.type)}")
 
 
-class Broadcast(_Reshaping, name="tt.broadcast", traits=PURE):
+class Viewing(_Reshaping):
+    """Reads its source through a linear map of indices (:func:`teenybuild.compiler.layout.linear.view_of`)."""
+
+
+class Broadcast(Viewing, name="tt.broadcast", traits=PURE):
     """Repeats a tile along its axes of size 1."""
 
     def verify(self) -> None:
@@ -114,7 +118,7 @@ class Broadcast(_Reshaping, name="tt.broadcast", traits=PURE):
             raise VerifyError(self, f"{spell(self.source.type)} to {spell(self.type)}")
 
 
-class ExpandDims(_Reshaping, name="tt.expand_dims", traits=PURE):
+class ExpandDims(Viewing, name="tt.expand_dims", traits=PURE):
     """Inserts an axis of size 1 at ``axis``."""
 
     axis: int
@@ -128,12 +132,34 @@ class ExpandDims(_Reshaping, name="tt.expand_dims", traits=PURE):
             raise VerifyError(self, f"{spell(self.source.type)} to {spell(self.type)} at {self.axis}")
 
 
-class Reshape(_Reshaping, name="tt.reshape", traits=PURE):
+class Reshape(Viewing, name="tt.reshape", traits=PURE):
     """The same elements, in row-major order, in another shape."""
 
     def verify(self) -> None:
         if numel(self.source.type) != numel(self.type):
             raise VerifyError(self, "the number of elements differs")
+
+
+class Trans(Viewing, name="tt.trans", traits=PURE):
+    """The axes in another order: axis i of the result is axis ``order[i]`` of the source."""
+
+    order: tuple[int, ...]
+
+    def fold(self) -> fold.Folded:
+        if self.order == tuple(range(len(self.order))):
+            return self.source
+        known = constant_of(self.source)
+        return None if known is None else constant(known, self.type)
+
+    def attributes_text(self) -> str:
+        return f" {{order = array<i32: {', '.join(map(str, self.order))}>}}"
+
+    def verify(self) -> None:
+        shape = shape_of(self.source.type)
+        if sorted(self.order) != list(range(len(shape))) or shape_of(self.type) != tuple(
+            shape[axis] for axis in self.order
+        ):
+            raise VerifyError(self, f"{spell(self.source.type)} to {spell(self.type)} by {self.order}")
 
 
 class AddPtr(Op, name="tt.addptr", traits=PURE | ELEMENTWISE):
@@ -186,15 +212,29 @@ def _pointee(op: Op, pointer: Type) -> Element:
     return found.pointee
 
 
+#: Which caches an access goes through (PTX ISA, cache operators), and what becomes of its lines.
+Cache = Literal["", "ca", "cg", "cv", "wb", "cs", "wt"]
+Eviction = Literal["", "evict_first", "evict_last"]
+
+
+def _hints(cache: Cache, eviction: Eviction) -> str:
+    return (f" cacheModifier = {cache}" if cache else "") + (
+        f" evictionPolicy = {eviction}" if eviction else ""
+    )
+
+
 class Load(Op, name="tt.load"):
     """Reads through each pointer where ``mask`` holds; elsewhere gives ``other``, or nothing in particular.
 
-    Memory behind a pointer whose mask is false is not touched.
+    Memory behind a pointer whose mask is false is not touched.  A ``volatile`` load is neither moved nor left out.
     """
 
     pointer: Operand
     mask: OptionalOperand = None
     other: OptionalOperand = None
+    cache: Cache = ""
+    eviction: Eviction = ""
+    volatile: bool = False
 
     def infer(self) -> tuple[Type, ...]:
         return (with_element(self.pointer.type, _pointee(self, self.pointer.type)),)
@@ -206,7 +246,10 @@ class Load(Op, name="tt.load"):
             raise VerifyError(self, "other needs a mask and the type of the result")
 
     def assembly(self, names: Names) -> str:
-        return f"{self.name} {', '.join(names[v] for v in self.operands)} : {spell(self.pointer.type)}"
+        operands = ", ".join(names[v] for v in self.operands)
+        volatile = " {isVolatile = true}" if self.volatile else ""
+        hints = _hints(self.cache, self.eviction)
+        return f"{self.name} {operands}{hints}{volatile} : {spell(self.pointer.type)}"
 
 
 class Store(Op, name="tt.store"):
@@ -215,6 +258,8 @@ class Store(Op, name="tt.store"):
     pointer: Operand
     value: Operand
     mask: OptionalOperand = None
+    cache: Cache = ""
+    eviction: Eviction = ""
 
     def verify(self) -> None:
         if self.value.type != with_element(self.pointer.type, _pointee(self, self.pointer.type)):
@@ -223,7 +268,8 @@ class Store(Op, name="tt.store"):
             raise VerifyError(self, f"the mask is {spell(self.mask.type)}")
 
     def assembly(self, names: Names) -> str:
-        return f"{self.name} {', '.join(names[v] for v in self.operands)} : {spell(self.pointer.type)}"
+        operands = ", ".join(names[v] for v in self.operands)
+        return f"{self.name} {operands}{_hints(self.cache, self.eviction)} : {spell(self.pointer.type)}"
 
 
 class Reduce(Op, name="tt.reduce", traits=PURE):

@@ -17,8 +17,9 @@ from teenybuild.compiler.ir.constant import Constant
 from teenybuild.compiler.ir.core import ELEMENTWISE, Block, Function, Op, Value
 from teenybuild.compiler.ir.types import Pointer, Tile, element, shape_of
 from teenybuild.compiler.layout.axes import AxisAnalysis
-from teenybuild.compiler.layout.linear import Layout, broadcast_view, drop_axis, reduction_order
+from teenybuild.compiler.layout.linear import Layout, drop_axis, reduction_order
 from teenybuild.compiler.layout.policy import Policy
+from teenybuild.compiler.layout.views import result_layout, source_layout, view_of
 
 #: Elementwise operations worth keeping the result of, however they come about.
 _COSTLY = (math.FloatUnary, arith.DivF, arith.RemF, arith.DivSI, arith.DivUI, arith.RemSI, arith.RemUI)
@@ -33,7 +34,7 @@ def is_cheap(value: Value, cheap: set[Value]) -> bool:
         return False
     if isinstance(op, Constant | tt.Splat | tt.MakeRange):
         return True
-    if isinstance(op, tt.ExpandDims | tt.Broadcast):
+    if isinstance(op, tt.Viewing):
         return op.source in cheap
     if not op.traits & ELEMENTWISE or isinstance(op, _COSTLY) or len(op.results) != 1:
         return False
@@ -181,12 +182,9 @@ class _Infer:
         changed = False
         for op in self._ops:
             match op:
-                case tt.ExpandDims():
+                case tt.Viewing():
                     home = self.homes.get(op.source)
-                    changed |= self._give(op.result, home.with_shape(shape_of(op.type)) if home else None)
-                case tt.Reshape():
-                    home = self.homes.get(op.source)
-                    changed |= self._give(op.result, home.with_shape(shape_of(op.type)) if home else None)
+                    changed |= self._give(op.result, result_layout(op, home, self._policy) if home else None)
                 case tt.Reduce():
                     home = self.homes.get(op.sources[0]) or self.given.get(op.sources[0])
                     if home is not None:
@@ -238,15 +236,9 @@ class _Infer:
                     known = self.homes.get(op.result) if isinstance(op, tt.Load) else self._access(op)
                     for value in op.operands:
                         changed |= self._give(value, known)
-                case tt.ExpandDims() | tt.Reshape():
+                case tt.Viewing():
                     home = self.homes.get(op.result)
-                    changed |= self._give(
-                        op.source, home.with_shape(shape_of(op.source.type)) if home else None
-                    )
-                case tt.Broadcast():
-                    home = self.homes.get(op.result)
-                    if home is not None:
-                        changed |= self._give(op.source, source_layout(op, home, self._policy))
+                    changed |= self._give(op.source, source_layout(op, home, self._policy) if home else None)
                 case _ if op.traits & ELEMENTWISE and op.results:
                     home = self.homes.get(op.results[0])
                     for value in op.operands:
@@ -332,7 +324,7 @@ class _Rewrite:
             case tt.Store() if isinstance(op.pointer.type, Tile):
                 layout = self._stores[op]
                 self._keep(op.copy(lambda v: self.want(v, layout)), op)
-            case tt.ExpandDims() | tt.Broadcast() | tt.Reshape():
+            case tt.Viewing():
                 self._view(op)
             case _ if op.results and isinstance(op.results[0].type, Tile):
                 layout = self._homes[op.results[0]]
@@ -343,7 +335,7 @@ class _Rewrite:
             case _:
                 self._keep(op.copy(self._scalar), op)
 
-    def _view(self, op: tt.ExpandDims | tt.Broadcast | tt.Reshape) -> None:
+    def _view(self, op: tt.Viewing) -> None:
         layout = self._homes[op.result]
         source = self.want(op.source, source_layout(op, layout, self._policy))
         self._keep(op.copy(lambda _: source), op)
@@ -416,26 +408,13 @@ class _Rewrite:
     def _make(self, value: Value, layout: Layout, scope: _Scope) -> Value:
         op = value.op
         assert op is not None
-        if isinstance(op, tt.Broadcast):
+        if isinstance(op, tt.Viewing):
             # Made in the very lanes that read it, whatever the policy: nothing has to move.
-            source = self.want(
-                op.source, layout.viewed(broadcast_view(shape_of(op.source.type), layout.shape))
-            )
-            new = op.copy(lambda _: source)
-        elif isinstance(op, tt.ExpandDims):
-            source = self.want(op.source, layout.with_shape(shape_of(op.source.type)))
+            source = self.want(op.source, layout.viewed(view_of(op)))
             new = op.copy(lambda _: source)
         else:
             new = op.copy(lambda v: self.want(v, layout) if isinstance(v.type, Tile) else self._scalar(v))
         return self._add(new, scope).results[0]
-
-
-def source_layout(op: Op, layout: Layout, policy: Policy) -> Layout:
-    """Where the source of a view is read from, if its result is held in ``layout``."""
-    source = shape_of(op.operands[0].type)
-    if isinstance(op, tt.Broadcast):
-        return policy.viewed(layout, broadcast_view(source, layout.shape))
-    return layout.with_shape(source)
 
 
 def settle_orders(function: Function, axes: AxisAnalysis, policy: Policy) -> None:

@@ -191,6 +191,21 @@ def _expand_dims(op: Op, get: Get) -> AxisInfo:
     )
 
 
+def _trans(op: Op, get: Get) -> AxisInfo:
+    assert isinstance(op, tt.Trans)
+    source, order = get(op.source), op.order
+
+    def put(values: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(values[axis] for axis in order)
+
+    return replace(
+        source,
+        contiguity=put(source.contiguity),
+        divisibility=put(source.divisibility),
+        constancy=put(source.constancy),
+    )
+
+
 def _every_element(info: AxisInfo) -> int:
     """A power of two that divides every element: run starts, and how far elements may lie from one."""
     if not info.contiguity:
@@ -440,6 +455,7 @@ _RULES: Mapping[type[Op], Callable[[Op, Get], AxisInfo]] = {
     tt.Splat: _splat,
     tt.Broadcast: _broadcast,
     tt.ExpandDims: _expand_dims,
+    tt.Trans: _trans,
     tt.AddPtr: _add,
     tt.Bitcast: _bitcast,
     arith.AddI: _add,

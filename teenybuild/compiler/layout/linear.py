@@ -94,10 +94,6 @@ class Layout:
             tuple(view(b) for b in self.warps),
         )
 
-    def with_shape(self, shape: tuple[int, ...]) -> Layout:
-        """The same places for the same elements, counted in another shape."""
-        return Layout(shape, self.registers, self.lanes, self.warps)
-
 
 @dataclass(frozen=True)
 class View:
@@ -114,6 +110,11 @@ class View:
             index >>= 1
             i += 1
         return found
+
+    @property
+    def moves(self) -> bool:
+        """Whether an element's index changes."""
+        return any(basis != 1 << i for i, basis in enumerate(self.bits))
 
 
 def axis_offsets(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -142,6 +143,13 @@ def broadcast_view(source: tuple[int, ...], result: tuple[int, ...]) -> View:
             else:
                 bits.append(1 << at)
                 at += 1
+    return View(source, tuple(bits))
+
+
+def transposed_view(source: tuple[int, ...], order: tuple[int, ...]) -> View:
+    """Axis i of the result is axis ``order[i]`` of ``source``."""
+    offsets = axis_offsets(source)
+    bits = [1 << (offsets[axis] + i) for axis in reversed(order) for i in range(log2(source[axis]))]
     return View(source, tuple(bits))
 
 

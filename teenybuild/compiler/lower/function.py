@@ -8,10 +8,11 @@ from typing import cast
 from teenybuild.compiler.ir import scf, tt
 from teenybuild.compiler.ir.constant import Constant
 from teenybuild.compiler.ir.core import ELEMENTWISE, TERMINATOR, Block, Function, Op
-from teenybuild.compiler.ir.types import Tile, dtype_of, element, shape_of
+from teenybuild.compiler.ir.types import Tile, dtype_of, element
 from teenybuild.compiler.layout.assign import cheap_values
 from teenybuild.compiler.layout.axes import AxisAnalysis
-from teenybuild.compiler.layout.linear import Layout, View, axis_offsets, broadcast_view, identity
+from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
+from teenybuild.compiler.layout.views import view_of
 from teenybuild.compiler.lower.control import lower_for, lower_if
 from teenybuild.compiler.lower.convert import lower_convert
 from teenybuild.compiler.lower.debug import DebugInfo
@@ -101,7 +102,7 @@ class FunctionLowering:
                 found.append(register_rule(lane, r) if twins is None or twins[r] == r else found[twins[r]])
             return [found]
 
-        if isinstance(op, tt.Broadcast | tt.Reshape | tt.ExpandDims):
+        if isinstance(op, tt.Viewing):
             self._machine.view(op, view_of(op), register_rule)
         else:
             self._machine.local(op, rule)
@@ -119,7 +120,7 @@ class FunctionLowering:
                 return lambda lane, r: lane.broadcast(kind, lane.machine.scalar(source))
             case tt.MakeRange():
                 return _make_range(op, layout)
-            case tt.Broadcast() | tt.Reshape() | tt.ExpandDims():
+            case tt.Viewing():
                 return _view_register(op, view_of(op), layout)
             case _:
                 assert op.traits & ELEMENTWISE, f"no rule lowers {op.name}"
@@ -156,20 +157,7 @@ def _make_range(op: tt.MakeRange, layout: Layout) -> Callable[[Lane, int], str]:
     return rule
 
 
-def view_of(op: tt.Broadcast | tt.Reshape | tt.ExpandDims) -> View:
-    """Where the elements of a view's result come from in its source."""
-    source, result = shape_of(op.source.type), shape_of(op.type)
-    if isinstance(op, tt.Broadcast):
-        return broadcast_view(source, result)
-    total = 1
-    for side in result:
-        total *= side
-    return identity(source, total)
-
-
-def _view_register(
-    op: tt.Broadcast | tt.Reshape | tt.ExpandDims, view: View, layout: Layout
-) -> Callable[[Lane, int], str]:
+def _view_register(op: tt.Viewing, view: View, layout: Layout) -> Callable[[Lane, int], str]:
     """The source's register that a register of the view is: the same lane's, by the choice of layouts."""
     source = cast(Layout, op.source.layout)
     place = {index: register for register, index in enumerate(source.indices)}

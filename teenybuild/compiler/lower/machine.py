@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from teenybuild.compiler.ir.core import Op, Value
-from teenybuild.compiler.ir.tt import Dot
+from teenybuild.compiler.ir.tt import Cache, Dot, Eviction
 from teenybuild.compiler.ir.types import Element
 from teenybuild.compiler.layout.linear import Layout, View
 from teenybuild.compiler.layout.policy import Policy
@@ -41,7 +41,7 @@ class Access:
     """How a group of neighbouring elements is read or written at once.
 
     ``count`` elements of ``element`` from one address, which is a multiple of ``alignment`` bytes.  ``run`` is the number of neighbouring
-    lanes whose addresses follow each other; ``uniform`` of those have one mask.
+    lanes whose addresses follow each other; ``uniform`` of those have one mask.  ``cache`` and ``eviction`` are hints.
     """
 
     element: DType
@@ -49,6 +49,9 @@ class Access:
     alignment: int
     run: int
     uniform: int
+    cache: Cache = ""
+    eviction: Eviction = ""
+    volatile: bool = False
 
 
 class Carry(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from teenybuild.compiler.ir import tt
@@ -90,7 +90,12 @@ def _plan(op: tt.Load | tt.Store, axes: AxisAnalysis) -> tuple[Access, list[_Gro
         else min(info.divisibility[axis], count * dtype.size)
     )
     alignment = max(dtype.size, min(divisor, count * dtype.size, WIDEST))
-    return Access(dtype, count, alignment, run, uniform), groups
+    return _hinted(op, Access(dtype, count, alignment, run, uniform)), groups
+
+
+def _hinted(op: tt.Load | tt.Store, access: Access) -> Access:
+    volatile = isinstance(op, tt.Load) and op.volatile
+    return replace(access, cache=op.cache, eviction=op.eviction, volatile=volatile)
 
 
 def _lane_runs(
@@ -137,7 +142,7 @@ def lower_load(machine: Machine, op: tt.Load, axes: AxisAnalysis) -> None:
 
 def _scalar_access(op: tt.Load | tt.Store, axes: AxisAnalysis) -> Access:
     dtype = _pointee(op.pointer)
-    return Access(dtype, 1, max(dtype.size, min(axes[op.pointer].divisor, dtype.size)), 1, 1)
+    return _hinted(op, Access(dtype, 1, max(dtype.size, min(axes[op.pointer].divisor, dtype.size)), 1, 1))
 
 
 def _scalar_load(machine: Machine, op: tt.Load, axes: AxisAnalysis) -> None:
@@ -159,7 +164,7 @@ def lower_store(machine: Machine, op: tt.Store, axes: AxisAnalysis) -> None:
     owned = layout.replica_bits
     if owned:
         # A vector's lanes then have masks of their own.
-        access = Access(access.element, access.count, access.alignment, access.run, 1)
+        access = replace(access, uniform=1)
 
     def rule(lane: Lane) -> LaneRegisters:
         pointers, values = lane.registers(op.pointer), lane.registers(op.value)

@@ -49,7 +49,7 @@ class HoistLoads:
                 continue
             if is_pure(op) and not op.blocks:
                 movable.update(op.results)
-            elif isinstance(op, tt.Load):
+            elif isinstance(op, tt.Load) and not op.volatile:
                 size = dtype_of(op.result.type).size
                 bytes_ = -(-numel(op.result.type) // self.threads) * size
                 if waiting + bytes_ <= (

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from teenybuild.compiler.ir.core import Function, Op, Value, walk
-from teenybuild.compiler.ir.tt import Broadcast, Dot
+from teenybuild.compiler.ir.tt import Dot
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
@@ -212,7 +212,7 @@ class HostMachine(Machine):
     def view(self, op: Op, view: View, rule: Callable[[Lane, int], str]) -> None:
         result, source = op.results[0], op.operands[0]
         layout = cast(Layout, result.layout)
-        if self.emulated is not None or not isinstance(op, Broadcast) or source in self._lazy:
+        if self.emulated is not None or not view.moves or source in self._lazy:
             self.local(op, lambda lane: [[rule(lane, r) for r in range(layout.count)]])
             return
         # Other lanes' elements: they must stand in an array before this run begins.

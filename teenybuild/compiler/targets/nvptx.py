@@ -34,7 +34,7 @@ from teenybuild.compiler.passes.streams import Streams
 from teenybuild.compiler.targets.base import Lowered, Residency, Settings
 from teenybuild.compiler.targets.residency import residency
 from teenybuild.dtypes import INTEGERS, DType, bf16, f32, i1
-from teenybuild.targets import Arch
+from teenybuild.targets import Arch, ptx_number
 
 WARP = 32
 
@@ -264,6 +264,9 @@ class GpuMachine(Machine):
         text = self.text
         piece = max(1, min(access.count, 16 // access.element.size))
         found = Pieces(access.count)
+        how = self._how(access)
+        if how != ".global" and mask is None:
+            mask = "true"  # what LLVM has no word for is said in PTX
         for first in range(0, access.count, piece):
             at = offset + first * access.element.size
             numbers = range(first, first + piece)
@@ -278,7 +281,7 @@ class GpuMachine(Machine):
             names = ", ".join(f"${i}" for i in range(word.words))
             braced = f"{{{names}}}" if word.words > 1 else names
             address, guard = f"${2 * word.words}", f"${2 * word.words + 1}"
-            asm = f"@{guard} ld.global{vector}.{word.suffix} {braced}, [{address} + {at}];"
+            asm = f"@{guard} ld{how}{vector}.{word.suffix} {braced}, [{address} + {at}];"
             outputs = ",".join([f"={word.constraint}"] * word.words)
             ties = ",".join(str(i) for i in range(word.words))
             result = word.type if word.words == 1 else f"{{ {', '.join([word.type] * word.words)} }}"
@@ -312,6 +315,9 @@ class GpuMachine(Machine):
     ) -> None:
         text, carrier = self.text, self.carrier(access.element)
         piece = max(1, min(access.count, 16 // access.element.size))
+        how = self._how(access)
+        if how != ".global" and mask is None:
+            mask = "true"
         for first in range(0, access.count, piece):
             at = offset + first * access.element.size
             part = values[first : first + piece]
@@ -325,13 +331,22 @@ class GpuMachine(Machine):
             suffix = f".v{word.words}" if word.words > 1 else ""
             names = ", ".join(f"${i}" for i in range(word.words))
             braced = f"{{{names}}}" if word.words > 1 else names
-            asm = f"@${word.words + 1} st.global{suffix}.{word.suffix} [${word.words} + {at}], {braced};"
+            asm = f"@${word.words + 1} st{how}{suffix}.{word.suffix} [${word.words} + {at}], {braced};"
             constraints = ",".join([word.constraint] * word.words)
             arguments = ", ".join(f"{word.type} {w}" for w in words)
             text.do(
                 f'call void asm sideeffect "{asm}", "{constraints},l,b"'
                 f"({arguments}, ptr addrspace(1) {pointer}, i1 {mask})"
             )
+
+    def _how(self, access: Access) -> str:
+        """The qualifiers of a load or store, ``.global`` for a plain one. Eviction priorities came with PTX 7.4."""
+        if access.volatile:
+            return ".volatile.global"
+        if access.cache:
+            return f".global.{access.cache}"
+        known = ptx_number(self._arch.ptx) >= (7, 4)
+        return f".global.L1::{access.eviction}" if access.eviction and known else ".global"
 
     def _gathered(self, carrier: str, values: Sequence[str]) -> tuple[str, str]:
         """Values as one vector, with its type."""

@@ -1,0 +1,28 @@
+"""The functions of the language: one entry a name, taking values and giving values.
+
+Each is called with the reader's semantics and the arguments bound to its own Python signature, so a wrong keyword or count is
+reported against that signature.  ``teenybuild.language`` has the same names with docstrings for editors; a test keeps the two alike.
+"""
+
+from __future__ import annotations
+
+from teenybuild.compiler.frontend.builtins import (
+    elementwise,
+    making,
+    memory,
+    products,
+    programs,
+    reductions,
+    shapes,
+    static,
+)
+from teenybuild.compiler.frontend.builtins.names import ALIASES, LATER, VALUES
+from teenybuild.compiler.frontend.builtins.registry import BUILTINS, METHODS, signature
+
+__all__ = ["ALIASES", "BUILTINS", "LATER", "METHODS", "PYTHON_NAMES", "VALUES", "signature"]
+
+#: Importing a module of these enters its functions.
+MODULES = (programs, making, shapes, memory, elementwise, reductions, products, static)
+
+#: Python builtins a kernel may name.
+PYTHON_NAMES = frozenset(n for n in BUILTINS if "." not in n)
