@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from teenybuild.compiler.frontend import builtins, constants
 from teenybuild.compiler.frontend.builder import Builder
-from teenybuild.compiler.frontend.modules import Module, namespace_member
+from teenybuild.compiler.frontend.modules import BrokenModuleError, Module, namespace_member
+from teenybuild.compiler.frontend.scope import Place
 from teenybuild.compiler.frontend.semantics import Operand, Semantics
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import (
@@ -41,11 +42,12 @@ class Poisoned(Exception):
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """One function being read: its module, its local names, and the call that led to it."""
+    """One function being read: its module, its local names, and the call that led to it; or, ``at`` a place, the module itself."""
 
     module: Module
     name: str
     caller: Location | None = None
+    at: Place | None = None
     locals: dict[str, object] = field(default_factory=dict[str, object])
     constexpr: set[str] = field(default_factory=set[str])
 
@@ -150,14 +152,18 @@ class Expressions:
         module = self.frame.module
         if name in module.library.overrides:
             return module.library.overrides[name]
-        if module.defines(name):
-            return module.lookup(name)
+        if module.defines(name, self.frame.at):
+            return module.lookup(name, self.frame.at)
         return Builtin(name) if name in builtins.PYTHON_NAMES else None
 
     def _unknown(self, node: ast.Name) -> object:
         module = self.frame.module
-        if module.defines(node.id) or node.id in module.library.overrides:
+        if module.defines(node.id, self.frame.at) or node.id in module.library.overrides:
             return None  # a module-level None
+        if module.too_early(node, self.frame.at):
+            raise BrokenModuleError(
+                self.error(node, f"{node.id} has no value here yet: it gets one further down").diagnostics
+            )
         if node.id in _PYTHON:
             hint = f"there is tl.{node.id}" if f"tl.{node.id}" in builtins.BUILTINS else None
             raise self.error(node, f"Python's {node.id} is not part of the language", hint)
@@ -519,9 +525,9 @@ class Expressions:
         raise self.error(node, f"{function.name} cannot be called outside a kernel")
 
 
-def static(module: Module, node: ast.expr) -> object:
-    """A module-level expression, as a constant or a thing of the language. Raises :class:`UserError`."""
-    value = Expressions(Frame(module, ""), node).evaluate(node)
+def static(module: Module, node: ast.expr, at: Place | None = None) -> object:
+    """A module-level expression as at a place, as a constant or a thing of the language. Raises :class:`UserError`."""
+    value = Expressions(Frame(module, "", at=at), node).evaluate(node)
     if isinstance(value, Tensor | Method | Range | Poison):
         raise Location(module.source, node).error(f"{describe(value)} is not known at compile time")
     return value

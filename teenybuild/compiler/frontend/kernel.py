@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from teenybuild.compiler.frontend.canonical import is_constexpr_hint, parameter_defaults, without_docstring
+from teenybuild.compiler.frontend.decorators import check_kernel, launch_decorators
 from teenybuild.compiler.frontend.expressions import Frame
 from teenybuild.compiler.frontend.reach import nested_too_deeply
 from teenybuild.compiler.frontend.statements import Endless, Reader
@@ -31,6 +32,10 @@ def read_kernel(kernel: Function, instance: Instance) -> core.Function:
     frame = Frame(kernel.module, kernel.name)
     reader = Reader(frame, kernel.node)
     body = core.Block()
+    try:
+        check_kernel(kernel)
+    except UserError as wrong:
+        reader.diagnostics.extend(wrong.diagnostics)
     arguments = _Arguments(reader, kernel, instance)
     arguments.bind(body)
     if reader.diagnostics:
@@ -101,14 +106,15 @@ class _Arguments:
             elif name in instance.types:
                 self._argument(body, parameter, instance.types[name])
             elif name in defaults:
-                module = self._kernel.module
                 try:
-                    reader.frame.locals[name] = module.library.evaluate(module, defaults[name])
+                    reader.frame.locals[name] = self._kernel.default(defaults[name])
                 except UserError as wrong:
                     reader.diagnostics.extend(wrong.diagnostics)
             else:
                 what = "value (it is a constexpr)" if constexpr else "type"
-                self._wrong(parameter, f"the parameter {name} has no default and is given no {what}")
+                above = launch_decorators(self._kernel) if constexpr else []
+                hint = f"@{above[0]} is not run: its values are given like any other" if above else None
+                self._wrong(parameter, f"the parameter {name} has no default and is given no {what}", hint)
 
     def _wrong(self, node: ast.AST, message: str, hint: str | None = None) -> None:
         """One more thing that is wrong with the parameters."""

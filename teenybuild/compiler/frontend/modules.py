@@ -9,12 +9,19 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from teenybuild.compiler.frontend.scope import COMPUTED, Item, Place, changed_by_functions
 from teenybuild.compiler.frontend.source import Location, Source, read_source
-from teenybuild.compiler.frontend.values import Builtin, Function, HostObject, Namespace
+from teenybuild.compiler.frontend.values import (
+    Builtin,
+    Function,
+    HostObject,
+    Namespace,
+    is_constant,
+    is_tuple,
+)
 from teenybuild.diagnostics import UserError, did_you_mean, error
 
 #: Modules that mean the language, by what a source may import.
@@ -41,8 +48,8 @@ _SUBMODULES = {
     ("tl.extra", "cuda"): "tl.extra",
 }
 
-#: Evaluates a module-level expression; supplied by ``evaluate.py``, which imports this module.
-Evaluate = Callable[["Module", ast.expr], object]
+#: Evaluates a module-level expression as at a place; supplied by ``expressions.py``, which imports this module.
+Evaluate = Callable[["Module", ast.expr, Place | None], object]
 
 
 class Library:
@@ -107,16 +114,8 @@ class Library:
         return None
 
 
-class _CircleError(UserError):
-    """A name that is defined in terms of itself: no value of the manifest's would help."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Binding:
-    """A module-level statement that gives a name its meaning, and the part of it that does."""
-
-    node: ast.stmt
-    item: ast.alias | ast.expr | None = None
+class BrokenModuleError(UserError):
+    """The file would fail if it were run: no value of the manifest's would help."""
 
 
 class Module:
@@ -126,11 +125,10 @@ class Module:
         self.library = library
         self.path = path
         self.source = source
-        self._bindings = _collect(source.tree.body)
-        self._stars = [
-            n for n in source.tree.body if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"
-        ]
-        self._resolved: dict[str, object] = {}
+        #: Where kernels see the file from: its end.
+        self.end = Place.end(source.tree.body)
+        self._changed = changed_by_functions(source.tree)
+        self._resolved: dict[tuple[str, ast.stmt], object] = {}
         self._busy: set[str] = set()
 
     def mentions(self, name: str) -> bool:
@@ -142,74 +140,115 @@ class Module:
     @property
     def names(self) -> list[str]:
         """All module-level names."""
-        return list(self._bindings)
+        return list(self.end.block.bindings)
 
-    def defines(self, name: str) -> bool:
-        """Whether the file gives ``name`` a meaning at module level."""
-        return name in self._bindings or self._starred(name) is not None
+    def defines(self, name: str, at: Place | None = None) -> bool:
+        """Whether the file gives ``name`` a meaning at module level, before ``at``."""
+        return self.binding(name, at) is not None
 
-    def _starred(self, name: str) -> Module | None:
-        """The kernel file that gives ``name`` its meaning through ``from file import *``; the last one that does."""
+    def lookup(self, name: str, at: Place | None = None) -> object:
+        """What ``name`` means at a place, the end if none is named; raises KeyError where the file does not define it."""
+        place = self.binding(name, at)
+        if place is None:
+            raise KeyError(name)
+        if name in self._changed:
+            return self._computed(name, "changes in a function")
+        key = (name, place.statement)
+        if key not in self._resolved:
+            busy = f"{name} at {id(place.statement)}"
+            if busy in self._busy:
+                said = Location(self.source, place.statement).error(f"{name} is defined in terms of itself")
+                raise BrokenModuleError(said.diagnostics)
+            self._busy.add(busy)
+            try:
+                self._resolved[key] = self._resolve(name, place)
+            finally:
+                self._busy.discard(busy)
+        return self._resolved[key]
+
+    def binding(self, name: str, at: Place | None = None) -> Place | None:
+        """The statement that gives ``name`` its meaning at a place."""
+        for place in (at or self.end).walk():
+            block, index = place.block, place.index
+            if any(i == index for i, _ in block.bindings.get(name, ())):
+                return place
+            if index in block.stars and self._through_star(name, place) is not None:
+                return place
+        return None
+
+    def too_early(self, node: ast.Name, at: Place | None) -> bool:
+        """Whether a name that has no meaning at a place gets one further down."""
+        return at is not None and not self.defines(node.id, at) and self.defines(node.id)
+
+    def place_of(self, function: ast.FunctionDef) -> Place | None:
+        """Where a function is defined: what its defaults see. None for one that is not at module level."""
+        return _place_of(function, self.end)
+
+    def _through_star(self, name: str, place: Place) -> Module | HostObject | None:
+        """The kernel file that ``from file import *`` takes ``name`` from; of another kind of file nobody knows what it gives."""
+        node = place.statement
+        assert isinstance(node, ast.ImportFrom)
         waiting = f"{name} through *"
         if name.startswith("_") or waiting in self._busy:
             return None
+        path = self.library.find(node.module or "", self.path, node.level)
+        if path is None:
+            before = self.binding(name, place)
+            if before is None or not isinstance(before.statement, ast.Assign | ast.AnnAssign):
+                return None
+            return self._computed(name, f"may take from {node.module} by *")
         self._busy.add(waiting)
         try:
-            for node in reversed(self._stars):
-                path = self.library.find(node.module or "", self.path, node.level)
-                if path is not None and self.library.module(path).defines(name):
-                    return self.library.module(path)
+            module = self.library.module(path)
+            return module if module.defines(name) else None
         finally:
             self._busy.discard(waiting)
-        return None
 
-    def lookup(self, name: str) -> object:
-        """What ``name`` means; raises KeyError where the file does not define it."""
-        if name not in self._bindings and name not in self._resolved:
-            source = self._starred(name)
-            if source is not None:
-                self._resolved[name] = source.lookup(name)
-        if name not in self._resolved:
-            binding = self._bindings[name]
-            if name in self._busy:
-                said = Location(self.source, binding.node).error(f"{name} is defined in terms of itself")
-                raise _CircleError(said.diagnostics)
-            self._busy.add(name)
-            try:
-                self._resolved[name] = self._resolve(name, binding)
-            finally:
-                self._busy.discard(name)
-        return self._resolved[name]
-
-    def _resolve(self, name: str, binding: _Binding) -> object:
-        match binding.node:
-            case ast.FunctionDef() as node:
+    def _resolve(self, name: str, place: Place) -> object:
+        """What the statement at ``place`` makes ``name`` mean."""
+        node = place.statement
+        item = next((i for at, i in reversed(place.block.bindings.get(name, ())) if at == place.index), None)
+        if item is COMPUTED:
+            return self._computed(name, "sets when it runs")
+        match node:
+            case ast.FunctionDef():
                 return Function(self, node)
             case ast.Import():
-                assert isinstance(binding.item, ast.alias)
-                dotted = binding.item.name if binding.item.asname else binding.item.name.split(".")[0]
-                return self._import(dotted)
-            case ast.ImportFrom() as node:
-                assert isinstance(binding.item, ast.alias)
-                return self._import_from(node, binding.item.name)
-            case ast.Assign() | ast.AnnAssign() if binding.item is not None:
-                assert isinstance(binding.item, ast.expr)
-                if isinstance(binding.item, ast.Lambda):
-                    return HostObject(f"the lambda {name}", "write it as a function, with def")
-                try:
-                    return self.library.evaluate(self, binding.item)
-                except _CircleError:
-                    raise
-                except UserError:
-                    return self._computed(name, "computes when it runs")
-            case ast.If() as node:
-                return self._resolve_if(name, node)
-            case ast.Try() as node:
-                return self._resolve_try(name, node)
+                assert isinstance(item, ast.alias)
+                return self._import(item.name if item.asname else item.name.split(".")[0])
+            case ast.ImportFrom() if item is None:
+                source = self._through_star(name, place)
+                return source.lookup(name) if isinstance(source, Module) else source
+            case ast.ImportFrom():
+                assert isinstance(item, ast.alias)
+                return self._import_from(node, item.name)
+            case ast.Assign() | ast.AnnAssign():
+                return self._assigned(name, item, place)
+            case ast.If():
+                return self._resolve_if(name, node, place)
+            case ast.Try():
+                return self._resolve_try(name, node, place)
             case ast.ClassDef():
                 return HostObject(f"the class {name}")
             case _:
                 return self._computed(name, "sets when it runs")
+
+    def _assigned(self, name: str, item: Item, place: Place) -> object:
+        expression, path = item if isinstance(item, tuple) else (item, ())
+        assert isinstance(expression, ast.expr)
+        if isinstance(expression, ast.Lambda):
+            return HostObject(f"the lambda {name}", "write it as a function, with def")
+        try:
+            value = self.library.evaluate(self, expression, place)
+        except BrokenModuleError:
+            raise
+        except UserError:
+            return self._computed(name, "computes when it runs")
+        for index in path:
+            if not is_tuple(value) or index >= len(value):
+                return self._computed(name, "computes when it runs")
+            value = value[index]
+        return value
 
     def _computed(self, name: str, how: str) -> HostObject:
         """A name whose value only running the file would tell."""
@@ -218,28 +257,60 @@ class Module:
             f"if it is a constant, give {name} a value under globals",
         )
 
-    def _resolve_if(self, name: str, node: ast.If) -> object:
-        """The side of an ``if`` that is taken, where its test is a constant; a host object where it is not."""
+    def _resolve_if(self, name: str, node: ast.If, place: Place) -> object:
+        """What the side of an ``if`` that is taken leaves; where the test is no constant, what both leave, if that is one thing."""
         try:
-            test = self.library.evaluate(self, node.test)
+            test = self.library.evaluate(self, node.test, place)
         except UserError:
             test = None
+        ends = [Place.end(side, place) for side in (node.body, node.orelse)]
         if isinstance(test, bool):
-            inner = _collect(node.body if test else node.orelse).get(name)
-            if inner is not None:
-                return self._resolve(name, inner)
-        return self._computed(name, "sets under a condition")
+            ends = [ends[0 if test else 1]]
+        return self._agreed(name, ends, "sets under a condition")
 
-    def _resolve_try(self, name: str, node: ast.Try) -> object:
-        """``try: import`` means the import where it is found, else what the handler sets instead."""
-        found: object = self._computed(name, "sets when it runs")
-        for body in ([*node.body, *node.orelse], *(h.body for h in node.handlers)):
-            inner = _collect(body).get(name)
-            if inner is not None:
-                found = self._resolve(name, inner)
-                if not isinstance(found, HostObject):
-                    return found
-        return found
+    def _resolve_try(self, name: str, node: ast.Try, place: Place) -> object:
+        """What ``try`` leaves: what its body does, where that cannot fail; else what every way through it agrees on."""
+        body = Place.end(node.body, place)
+        fails = next((i for i in range(len(node.body)) if not self._succeeds(body.before(i))), None)
+        ways = [Place.end(node.orelse, body)]
+        if fails is not None:
+            ways += [Place.end(handler.body, body.before(fails)) for handler in node.handlers]
+        return self._agreed(name, [Place.end(node.finalbody, way) for way in ways], "sets when it runs")
+
+    def _succeeds(self, place: Place) -> bool:
+        """Whether a statement of a ``try`` is certain not to raise."""
+        match place.statement:
+            case ast.Import() as node:
+                return all(self._known(alias.name, 0) for alias in node.names)
+            case ast.ImportFrom() as node:
+                return self._known(node.module or "", node.level)
+            case ast.Assign() | ast.AnnAssign() as node if node.value is not None:
+                try:
+                    self.library.evaluate(self, node.value, place)
+                except UserError:
+                    return False
+                return True
+            case ast.FunctionDef() | ast.ClassDef() | ast.Pass() | ast.Expr(ast.Constant()):
+                return True
+            case _:
+                return False
+
+    def _known(self, module: str, level: int) -> bool:
+        """Whether an import is certain to find its module: one of the language, of Python's own, or a kernel file."""
+        own = not level and (
+            module in LANGUAGE_MODULES or module.partition(".")[0] in sys.stdlib_module_names
+        )
+        return own or self.library.find(module, self.path, level) is not None
+
+    def _agreed(self, name: str, ends: Sequence[Place], how: str) -> object:
+        """What ``name`` means at the end of each of several ways, where that is one thing."""
+        found = [self.lookup(name, end) for end in ends if self.defines(name, end)]
+        usable = [f for f in found if not (isinstance(f, HostObject) and f.foreign)]
+        if usable and len(usable) < len(found) and is_constant(usable[0]):
+            # Whether the foreign module is there decides, and that is not for a build to say.
+            return self._computed(name, how)
+        first, *others = usable or found or [self._computed(name, how)]
+        return first if all(_same(first, other) for other in others) else self._computed(name, how)
 
     def _import(self, dotted: str) -> object:
         language = LANGUAGE_MODULES.get(dotted)
@@ -252,6 +323,8 @@ class Module:
         name = node.module or ""
         if not node.level and name in LANGUAGE_MODULES:
             return namespace_member(LANGUAGE_MODULES[name], member)
+        if not node.level and (name, member) == ("typing", "TYPE_CHECKING"):
+            return False
         inner = self.library.find(f"{name}.{member}".lstrip("."), self.path, node.level)
         path = self.library.find(name, self.path, node.level)
         if path is not None and path != self.path:
@@ -277,7 +350,7 @@ def _foreign(what: str, module: str) -> HostObject:
     """Something imported from no kernel file. A library of Python's own, or one of tensors, is not looked for among kernels."""
     known = {*sys.stdlib_module_names, "numpy", "torch", "triton"}
     hint = f"if {module} is a kernel file, name the directory it lies in under roots"
-    return HostObject(what, None if module.partition(".")[0] in known else hint)
+    return HostObject(what, None if module.partition(".")[0] in known else hint, foreign=True)
 
 
 def namespace_member(space: str, member: str) -> object:
@@ -291,42 +364,40 @@ def namespace_member(space: str, member: str) -> object:
     return Builtin(f"{space}.{member}")
 
 
-def _collect(body: Sequence[ast.stmt]) -> dict[str, _Binding]:
-    """The last binding of each module-level name."""
-    found: dict[str, _Binding] = {}
-    for node in body:
-        for name, item in _bound(node):
-            found[name] = _Binding(node, item)
-    return found
+def _same(a: object, b: object) -> bool:
+    """Whether two meanings of a name are one."""
+    if isinstance(a, Function) and isinstance(b, Function):
+        return a.node is b.node
+    return a is b or (type(a) is type(b) and not isinstance(a, HostObject) and a == b)
 
 
-def _bound(node: ast.stmt) -> Iterator[tuple[str, ast.alias | ast.expr | None]]:
-    """The names a statement binds, each with the import or the expression that says to what."""
-    match node:
-        case ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef():
-            yield node.name, None
-        case ast.Import():
-            for alias in node.names:
-                yield alias.asname or alias.name.split(".")[0], alias
-        case ast.ImportFrom():
-            for alias in node.names:
-                if alias.name != "*":
-                    yield alias.asname or alias.name, alias
-        case ast.Assign():
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    yield target.id, node.value
-                else:
-                    yield from ((n.id, None) for n in ast.walk(target) if isinstance(n, ast.Name))
-        case ast.AnnAssign() | ast.AugAssign() if isinstance(node.target, ast.Name):
-            yield node.target.id, node.value if isinstance(node, ast.AnnAssign) else None
-        case ast.If() | ast.For() | ast.While():
-            yield from ((name, None) for name in _collect([*node.body, *node.orelse]))
+def _place_of(node: ast.stmt, end: Place) -> Place | None:
+    """The place before a statement, somewhere at module level."""
+    for index, statement in enumerate(end.block.statements):
+        here = end.before(index)
+        if statement is node:
+            return here
+        for inner in _ends(statement, here):
+            found = _place_of(node, inner)
+            if found is not None:
+                return found
+    return None
+
+
+def _ends(statement: ast.stmt, here: Place) -> Iterator[Place]:
+    """The ends of the blocks that a statement has at module level."""
+    match statement:
+        case ast.If():
+            yield Place.end(statement.body, here)
+            yield Place.end(statement.orelse, here)
         case ast.Try():
-            inner = [*node.body, *node.orelse, *(s for h in node.handlers for s in h.body), *node.finalbody]
-            yield from ((name, None) for name in _collect(inner))
-        case ast.With():
-            yield from ((name, None) for name in _collect(node.body))
+            body = Place.end(statement.body, here)
+            yield body
+            yield Place.end(statement.orelse, body)
+            for handler in statement.handlers:
+                yield Place.end(handler.body, here)
+        case ast.With() | ast.For() | ast.While():
+            yield Place.end(statement.body, here)
         case _:
             return
 

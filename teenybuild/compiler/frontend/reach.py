@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from teenybuild.compiler.frontend import builtins
 from teenybuild.compiler.frontend.canonical import Printer, Rename, parameter_defaults, spell_constant
 from teenybuild.compiler.frontend.modules import Module, namespace_member
+from teenybuild.compiler.frontend.scope import Place
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import Builtin, Function, Namespace, is_constant, is_tuple
 from teenybuild.compiler.ir.types import Pointer
@@ -46,7 +47,7 @@ class _Closure:
     """Walks from the kernel, naming everything global in the order it is met."""
 
     def __init__(self, kernel: Function) -> None:
-        #: Canonical names: of functions by their node, of constants by (file, path as written).
+        #: Canonical names: of functions by their node, of constants by :func:`_constant_key`.
         self.names: dict[object, str] = {}
         self._taken: set[str] = {"tl", "triton", "math", kernel.name}
         self.functions: list[Function] = []
@@ -61,23 +62,24 @@ class _Closure:
         self.modules[function.module] = None
         # Locals shadow module-level names; every name a function binds is local to it, as in Python.
         bound = self._locals[function.node] = local_names(function.node)
+        where = function.module.place_of(function.node)
         for default in parameter_defaults(function.node).values():
-            self._meet_all(function.module, default, frozenset())
+            self._meet_all(function.module, default, frozenset(), where)
         for statement in function.node.body:
-            self._meet_all(function.module, statement, bound)
+            self._meet_all(function.module, statement, bound, None)
         self.functions.append(function)
 
-    def _meet_all(self, module: Module, part: ast.AST, bound: frozenset[str]) -> None:
+    def _meet_all(self, module: Module, part: ast.AST, bound: frozenset[str], at: Place | None) -> None:
         for node in _evaluated(part):
             if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-                self._meet(module, node, bound)
+                self._meet(module, node, bound, at)
 
-    def _meet(self, module: Module, node: ast.expr, bound: frozenset[str]) -> None:
-        found = resolve(module, node, bound)
+    def _meet(self, module: Module, node: ast.expr, bound: frozenset[str], at: Place | None) -> None:
+        found = resolve(module, node, bound, at)
         if isinstance(found, Function) and found.node not in self.names:
             self._visit(found, self._fresh(found.name))
         elif is_constant(found):
-            key = (module.path, ast_path(node))
+            key = _constant_key(module, node, at)
             if key not in self.names:
                 self.names[key] = name = self._fresh(ast_path(node).rpartition(".")[2])
                 self.constants[name] = found
@@ -95,11 +97,21 @@ class _Closure:
         bound = self._locals[function.node]
         # Defaults are the module's to evaluate: BLOCK=BLOCK names a constant, not the parameter.
         outside = {n for d in parameter_defaults(function.node).values() for n in ast.walk(d)}
-        return lambda node: self._spelling(function.module, node, frozenset() if node in outside else bound)
+        where = function.module.place_of(function.node)
 
-    def _spelling(self, module: Module, node: ast.expr, bound: frozenset[str]) -> str | None:
+        def spell(node: ast.expr) -> str | None:
+            default = node in outside
+            return self._spelling(
+                function.module, node, frozenset() if default else bound, where if default else None
+            )
+
+        return spell
+
+    def _spelling(
+        self, module: Module, node: ast.expr, bound: frozenset[str], at: Place | None
+    ) -> str | None:
         """The canonical name of a global that ``node`` stands for; None for locals and attributes of values."""
-        found = resolve(module, node, bound)
+        found = resolve(module, node, bound, at)
         match found:
             case Function():
                 return self.names.get(found.node)
@@ -108,9 +120,16 @@ class _Closure:
             case Namespace():
                 return found.name
             case _ if is_constant(found):
-                return self.names.get((module.path, ast_path(node)))
+                return self.names.get(_constant_key(module, node, at))
             case _:
                 return None
+
+
+def _constant_key(module: Module, node: ast.expr, at: Place | None) -> object:
+    """What makes two uses of a constant one: the file, the path as written, and the statement that gave it its value."""
+    path = ast_path(node)
+    binding = module.binding(path.partition(".")[0], at)
+    return module.path, path, binding and binding.statement
 
 
 def _evaluated(part: ast.AST) -> Iterator[ast.AST]:
@@ -127,7 +146,7 @@ def _evaluated(part: ast.AST) -> Iterator[ast.AST]:
 _NOT_GLOBAL = object()
 
 
-def resolve(module: Module, node: ast.expr, bound: frozenset[str]) -> object:
+def resolve(module: Module, node: ast.expr, bound: frozenset[str], at: Place | None = None) -> object:
     """What a name, or a chain of attributes on a module, means globally; a marker for anything else."""
     try:
         if isinstance(node, ast.Name):
@@ -136,11 +155,11 @@ def resolve(module: Module, node: ast.expr, bound: frozenset[str]) -> object:
             overrides = module.library.overrides
             if node.id in overrides:
                 return overrides[node.id]
-            if module.defines(node.id):
-                return module.lookup(node.id)
+            if module.defines(node.id, at):
+                return module.lookup(node.id, at)
             return Builtin(node.id) if node.id in builtins.PYTHON_NAMES else _NOT_GLOBAL
         if isinstance(node, ast.Attribute):
-            owner = resolve(module, node.value, bound)
+            owner = resolve(module, node.value, bound, at)
             if isinstance(owner, Namespace):
                 return namespace_member(owner.name, node.attr)
             if isinstance(owner, Module):

@@ -18,6 +18,7 @@ from teenybuild.compiler.frontend.canonical import (
     spell_parameters,
     without_docstring,
 )
+from teenybuild.compiler.frontend.decorators import check_helper
 from teenybuild.compiler.frontend.expressions import Expressions, Frame, Poisoned
 from teenybuild.compiler.frontend.values import (
     POISON,
@@ -490,6 +491,7 @@ class Reader(Expressions):
             raise self.error(node, f"{function.name} calls itself; recursion is not part of the language")
         if len(self._calls) >= _DEEPEST_CALL:
             raise self.error(node, f"calls are nested more than {_DEEPEST_CALL} deep")
+        check_helper(function)
         frame = Frame(function.module, function.name, here)
         self._bind(node, function, frame, positional, named)
         caller, self.frame = self.frame, frame
@@ -548,7 +550,7 @@ class Reader(Expressions):
             if name in given:
                 value = given[name]
             else:
-                value = function.module.library.evaluate(function.module, defaults[name])
+                value = function.default(defaults[name])
             if is_constexpr_hint(parameter.annotation):
                 if isinstance(value, Tensor):
                     raise self.error(node, f"{name} of {function.name} is a constexpr, got {describe(value)}")

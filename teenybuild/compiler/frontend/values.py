@@ -95,6 +95,10 @@ class Function:
         args = self.node.args
         return [*args.posonlyargs, *args.args, *args.kwonlyargs]
 
+    def default(self, node: ast.expr) -> object:
+        """The value of a parameter's default: as where the function is defined. Raises :class:`UserError`."""
+        return self.module.library.evaluate(self.module, node, self.module.place_of(self.node))
+
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
@@ -132,11 +136,13 @@ class Range:
 class HostObject:
     """Something of the host program (``torch``, a class, a variable of a type kernels do not have).
 
-    It may stand in a kernel file; only using it in a kernel is an error, and ``why`` says what it is.
+    It may stand in a kernel file; only using it in a kernel is an error, and ``why`` says what it is.  ``foreign``: it was imported
+    from a file that is no kernel file.
     """
 
     why: str
     hint: str | None = None
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)

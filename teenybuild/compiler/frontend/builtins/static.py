@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from teenybuild.compiler.frontend.builtins import elementwise
 from teenybuild.compiler.frontend.builtins.checks import an_operand, constant_int
 from teenybuild.compiler.frontend.builtins.registry import BUILTINS, builtin
-from teenybuild.compiler.frontend.values import Range, Tensor, describe
+from teenybuild.compiler.frontend.values import Function, Range, Tensor, describe
 
 if TYPE_CHECKING:
     from teenybuild.compiler.frontend.semantics import Semantics
@@ -133,3 +133,11 @@ _PYTHON: dict[str, Callable[..., object]] = {
 }
 for _python_name, _function in _PYTHON.items():
     _python(_python_name, _function)
+
+
+@builtin("triton.jit")
+def jit(s: Semantics, fn: object) -> Function:
+    # As a decorator it is not evaluated; this is f = triton.jit(g).
+    if not isinstance(fn, Function):
+        raise s.builder.error(f"triton.jit takes a function of a kernel file, got {describe(fn)}")
+    return fn
