@@ -108,8 +108,9 @@ class Sources:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Every kernel file read so far, sorted."""
-        return tuple(sorted({file for library in self._libraries.values() for file in library.files}))
+        """Every kernel file read so far, sorted, and every directory in which an import was looked for and not found."""
+        libraries = self._libraries.values()
+        return tuple(sorted({path for library in libraries for path in (*library.files, *library.searched)}))
 
 
 def job(reached: Reached, spec: Specialisation, target: Target, ptx: str, lineinfo: bool) -> Job:

@@ -146,6 +146,24 @@ def test_a_new_file_that_a_pattern_includes_is_noticed(built: TestProject) -> No
 # The cache and the build directory come and go ----------------------------------------------------------------
 
 
+def test_a_new_file_that_an_import_finds_first_is_noticed(built: TestProject) -> None:
+    """By teenybuild and by bare ninja: ``helpers`` is looked for in ``kernels`` before the other roots."""
+    helper = (built.directory / "kernels/helpers.py").read_text()
+    built.replace("kernels.toml", "[build]\n", '[build]\nroots = ["lib"]\n')
+    built.write("lib/helpers.py", helper)
+    (built.directory / "kernels/helpers.py").unlink()
+    assert built.build()["compiled"] == 0
+    built.write("kernels/helpers.py", helper.replace("x * factor", "x * factor + 0"))
+    assert built.build()["compiled"] == SCALE
+    (built.directory / "kernels/helpers.py").unlink()
+    before = built.entry_keys()
+    assert built.ninja().returncode == 0
+    assert {id_.split("__")[0] for id_, _ in changed(before, built.entry_keys())} == {"scale"}
+    built.write("kernels/helpers/__init__.py", helper.replace("x * factor", "x * factor - 0"))
+    assert built.build()["compiled"] == SCALE
+    assert built.ninja().stdout.splitlines()[-1] == "ninja: no work to do."
+
+
 def test_an_emptied_cache_is_filled_again(built: TestProject) -> None:
     shutil.rmtree(built.directory / "cache")
     package = built.build_dir / "teeny_kernels"

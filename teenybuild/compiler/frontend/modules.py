@@ -73,6 +73,7 @@ class Library:
         #: The manifest's ``globals``: values of module-level names that win over what the sources say.
         self.overrides = overrides
         self._modules: dict[Path, Module] = {}
+        self._missed: set[Path] = set()
 
     def module(self, path: Path) -> Module:
         """The module at ``path``, read at first use. Raises :class:`UserError`."""
@@ -111,7 +112,18 @@ class Library:
             ):
                 if path.is_file():
                     return path
+                self._missed.add(path.parent)
         return None
+
+    @property
+    def searched(self) -> tuple[Path, ...]:
+        """Directories in which a file that is not there was looked for: one that appears there may change what an import means."""
+        found: set[Path] = set()
+        for directory in self._missed:
+            while not directory.is_dir():
+                directory = directory.parent
+            found.add(directory.absolute())
+        return tuple(sorted(found))
 
 
 class BrokenModuleError(UserError):
