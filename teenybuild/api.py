@@ -37,6 +37,14 @@ class Artifact:
     source: str
     abi: Mapping[str, Any]
 
+    def __repr__(self) -> str:
+        return f"<artifact of {self.abi['function']} for {self.target}: {self.path}>"
+
+    @property
+    def target(self) -> str:
+        """What it was compiled for: ``"sm_90a"``."""
+        return str(self.abi["target"])
+
 
 def compile(
     kernel: str | Callable[..., Any],
@@ -217,14 +225,14 @@ def _instance(
     return Instance(parsed, {p: const[p] for p in parameters if p in const}, assumed)
 
 
-def _assume(parameter: str, given: Mapping[str, int]) -> Assume:
-    match dict(given):
+def _assume(parameter: str, given: Any) -> Assume:
+    match given:
         case {"div": int(value)} if len(given) == 1 and value > 0 and value & (value - 1) == 0:
             return Assume("div", value)
         case {"eq": int(value)} if len(given) == 1:
             return Assume("eq", value)
         case _:
             raise error(
-                f"what is assumed of {parameter} is {dict(given)!r}",
+                f"what is assumed of {parameter} is {given!r}",
                 hint='write {"div": 16} (a power of two) or {"eq": 1}',
             )

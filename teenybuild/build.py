@@ -29,7 +29,9 @@ Progress = Callable[[int, int, str], None]
 class Report:
     """What a build did."""
 
+    #: Ids; artifacts are one a specialisation and target.
     specialisations: int = 0
+    artifacts: int = 0
     targets: tuple[str, ...] = ()
     compiled: int = 0
     cached: int = 0
@@ -50,6 +52,7 @@ class Report:
         """The part that stays true while nothing changes."""
         return {
             "specialisations": self.specialisations,
+            "artifacts": self.artifacts,
             "targets": list(self.targets),
             "package": self.package,
         }
@@ -75,8 +78,9 @@ def build(
         if last is not None:
             return Report(
                 specialisations=last["specialisations"],
+                artifacts=last["artifacts"],
                 targets=tuple(last["targets"]),
-                cached=last["specialisations"],
+                cached=last["artifacts"],
                 package=last["package"],
                 up_to_date=True,
             )
@@ -102,9 +106,10 @@ def _full(project: Project, jobs: int | None, force: bool, progress: Progress | 
         # Entries have gone from the cache since they were stamped: their stamps are gone now too, so build them again.
         status, output = _run_ninja(project.build, run, jobs, force, progress)
     report = _gather(project.build, [c.path for c in generated.chunks], run)
-    report.specialisations = sum(len(c.members) for c in generated.chunks)
+    report.specialisations = len({m.id for c in generated.chunks for m in c.members})
+    report.artifacts = sum(len(c.members) for c in generated.chunks)
     report.targets = tuple(t.name for t in generated.targets)
-    report.cached = report.specialisations - report.compiled - report.failed
+    report.cached = report.artifacts - report.compiled - report.failed
     report.package = str(recorded_directory(package_stamp) or project.build)
     if status == 0:
         state.record(

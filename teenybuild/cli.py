@@ -46,6 +46,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _error("teenybuild: interrupted")
         return 130
+    except OSError as wrong:
+        where = f"{wrong.filename}: " if wrong.filename is not None else ""
+        _error(f"teenybuild: {where}{wrong.strerror or wrong}")
+        return WRONG
     except Exception:  # whatever else comes out is ours: say so, with all there is to report
         import traceback
 
@@ -215,6 +219,7 @@ def _build(parsed: argparse.Namespace) -> int:
             "build",
             report.ok,
             specialisations=report.specialisations,
+            artifacts=report.artifacts,
             targets=list(report.targets),
             compiled=report.compiled,
             cached=report.cached,
@@ -230,12 +235,19 @@ def _build(parsed: argparse.Namespace) -> int:
 
 
 def _build_summary(report: Report, seconds: float) -> str:
+    what = f"{_counted(report.artifacts, 'artifact')} ({_counted(report.specialisations, 'specialisation')} for {', '.join(report.targets)})"
     if report.up_to_date:
-        return f"nothing to do: {report.specialisations} specialisations for {', '.join(report.targets)} are up to date"
+        return f"nothing to do: {what} up to date"
     counts = f"{report.compiled} compiled, {report.cached} cached"
     if report.failed:
-        return f"failed: {report.failed} of {report.specialisations} specialisations ({counts}); what did build is kept"
-    return f"built {report.specialisations} specialisations for {', '.join(report.targets)} ({counts}) in {seconds:.2f} s: {report.package}"
+        return f"failed: {report.failed} of {what}; {counts}; what did build is kept"
+    if not report.compiled:
+        return f"nothing to compile: {what} cached, in {seconds:.2f} s: {report.package}"
+    return f"built {what}: {counts}, in {seconds:.2f} s: {report.package}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 class _Progress:
@@ -277,7 +289,9 @@ def _check(parsed: argparse.Namespace) -> int:
     if parsed.json:
         _print_json("check", True, specialisations=result.specialisations, kernels=result.kernels)
     else:
-        print(f"ok: {result.kernels} kernels, {result.specialisations} specialisations")
+        print(
+            f"ok: {_counted(result.kernels, 'kernel')}, {_counted(result.specialisations, 'specialisation')}"
+        )
     return DONE
 
 

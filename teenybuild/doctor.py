@@ -33,7 +33,16 @@ def examine(manifest: str) -> list[Finding]:
         Finding("python", sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}"),
         *(
             _package(name)
-            for name in ("llvmlite", "ninja", "tomlkit", "numpy", "ml-dtypes", "rich", "platformdirs")
+            for name in (
+                "llvmlite",
+                "ninja",
+                "tomlkit",
+                "numpy",
+                "ml-dtypes",
+                "rich",
+                "platformdirs",
+                "cuda-bindings",
+            )
         ),
         _ninja(),
         _llvm(),
@@ -95,16 +104,19 @@ def _manifest(manifest: str) -> Finding:
     )
 
 
+_HOST_ONLY = "kernels are built for GPUs all the same, and run on the host"
+
+
 def _gpu() -> Finding:
     """The driver and its devices, if any: nothing needs them to build."""
     try:
         cuda: Any = import_module("cuda.bindings.driver")  # has no types
     except ImportError:
-        return Finding("GPU", True, "cuda-bindings is not installed: kernels can be built, not launched")
+        return Finding("GPU", True, f"cuda-bindings is not installed: {_HOST_ONLY}")
     try:
         (status,) = cuda.cuInit(0)
     except RuntimeError:
-        return Finding("GPU", True, "no NVIDIA driver on this machine: kernels can be built, not launched")
+        return Finding("GPU", True, f"none: there is no NVIDIA driver; {_HOST_ONLY}")
     if int(status) != 0:
         return Finding("GPU", True, f"no GPU that can be used (cuInit gives {int(status)})")
     version, count = int(cuda.cuDriverGetVersion()[1]), int(cuda.cuDeviceGetCount()[1])

@@ -91,7 +91,7 @@ u16 = DType("u16", 16, "uint", "uint16", "u16", "i16", "i16", "uint16")
 u32 = DType("u32", 32, "uint", "uint32", "u32", "i32", "i32", "uint32")
 u64 = DType("u64", 64, "uint", "uint64", "u64", "i64", "i64", "uint64")
 f16 = DType("f16", 16, "float", "float16", "fp16", "f16", "half", "float16", 10, 15)
-bf16 = DType("bf16", 16, "float", "bfloat16", "bf16", "bf16", "i16", "bfloat16", 7, 127, minimum_sm=80)
+bf16 = DType("bf16", 16, "float", "bfloat16", "bf16", "bf16", "i16", "bfloat16", 7, 127)
 f32 = DType("f32", 32, "float", "float32", "fp32", "f32", "float", "float32", 23, 127)
 f64 = DType("f64", 64, "float", "float64", "fp64", "f64", "double", "float64", 52, 1023)
 f8e4m3 = DType(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from teenybuild.diagnostics import Note
+from teenybuild.diagnostics import Diagnostic, Note
 from teenybuild.manifest.bind import BoundKernel, BoundManifest, Lookup, bind_each
 from teenybuild.manifest.model import Config, Kernel, Manifest, fill_options
 from teenybuild.manifest.reader import read
@@ -45,10 +45,21 @@ def plan(path: Path, lookup_in: Callable[[Manifest], Lookup]) -> Plan:
     bound, problems = bind_each(reading.manifest, lookup_in(reading.manifest))
     report = Report()
     report.take(reading.diagnostics)
+    report.take(_missing_roots(reading.manifest))
     report.take(problems)
     specialisations = _expand_all(bound, report)
     report.raise_any(str(file) for file in reading.manifest.files)
     return Plan(bound, specialisations)
+
+
+def _missing_roots(manifest: Manifest) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
+    for index, root in enumerate(manifest.build.roots):
+        if not (manifest.directory / root).is_dir():
+            span = manifest.main.span(("build", "roots", index), "value")
+            hint = "roots are directories in which imports are looked up, relative to the manifest"
+            found.append(Diagnostic(f"there is no directory {root}", span, hint=hint))
+    return found
 
 
 def expand_all(bound: BoundManifest) -> tuple[Specialisation, ...]:

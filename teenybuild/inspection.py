@@ -99,14 +99,14 @@ def check(project: Project) -> Checked:
 
 
 def listing(project: Project) -> list[Row]:
-    """Every specialisation with its key, and whether the cache has it."""
+    """Every specialisation with its key, and whether the cache has it: ``cached`` or ``missing``."""
     found, sources = read_plan(project)
     cache = Cache(project.cache_directory(found.manifest.manifest.build.cache))
     rows: list[Row] = []
     for spec, job_ in jobs(project, found, sources):
         key = job_key(job_)
         entry = cache.find(job_.reached.function.name, key, ())
-        rows.append(Row(spec.id, job_.target.name, key, "built" if entry is not None else "missing"))
+        rows.append(Row(spec.id, job_.target.name, key, "cached" if entry is not None else "missing"))
     return rows
 
 

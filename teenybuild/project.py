@@ -101,6 +101,8 @@ def open_project(
         path = path / "kernels.toml"
         manifest = path.as_posix()
     if not path.is_file():
+        if path.exists() or path.is_symlink():
+            raise error(f"the manifest {manifest} is not a regular file")
         raise error(
             f"there is no manifest {manifest}", hint="teenybuild init makes one; -m FILE names another"
         )
@@ -124,7 +126,27 @@ def open_project(
             f"the build directory is the manifest's own directory, {build}",
             hint="give a directory of its own: --build-dir DIR (default: build/ beside the manifest)",
         )
+    _check_directory(build, "build directory", "--build-dir DIR")
+    if settings.loader_dir:
+        _check_directory(Path(settings.loader_dir), "directory of the package", "--loader-dir DIR")
     return Project(settings, build)
+
+
+def _check_directory(path: Path, what: str, option: str) -> None:
+    """Whether a directory can be, or be made, where ``path`` says."""
+    if "\n" in str(path):
+        raise error(
+            f"the {what}, {str(path)!r}, has a line break in its name, which ninja has no way to say",
+            hint=f"name another: {option}",
+        )
+    standing = path
+    while not (standing.exists() or standing.is_symlink()):
+        standing = standing.parent
+    if not standing.is_dir():
+        raise error(
+            f"the {what}, {path}, cannot be made: {standing} is not a directory",
+            hint=f"name another: {option}",
+        )
 
 
 def reopen(build: Path) -> Project:

@@ -51,7 +51,7 @@ def create(directory: Path) -> list[Path]:
     there = [path for path in files if path.exists()]
     if there:
         raise error(
-            f"{', '.join(map(str, there))} is already there",
+            f"{' and '.join(map(str, there))} {'is' if len(there) == 1 else 'are'} already there",
             hint="init never overwrites; give another directory",
         )
     try:

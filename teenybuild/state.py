@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 STATE = "state.json"
 #: How far a file's time of change may lag behind the clock: the kernel stamps files by its tick.
 _TICK_NS = 20_000_000

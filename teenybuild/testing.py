@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teenybuild import api
-from teenybuild.diagnostics import error
+from teenybuild.diagnostics import did_you_mean, error
 from teenybuild.dtypes import BY_NUMPY, DType
 from teenybuild.runtime import index
 from teenybuild.runtime.host import HostProgram
@@ -40,7 +40,7 @@ def run(
     kernel: str | Callable[..., Any],
     args: Mapping[str, Any],
     *,
-    grid: Sequence[int],
+    grid: int | Sequence[int],
     const: Mapping[str, Value] | None = None,
     target: str = "cpu",
     types: Mapping[str, str] | None = None,
@@ -56,7 +56,7 @@ def run(
     spelled = {name: _type_of(name, value) for name, value in args.items()} | dict(types or {})
     with tempfile.TemporaryDirectory() as scratch:
         artifact = api.compile(kernel, target, spelled, const, cache_dir=cache_dir or scratch, **options)
-        _launch(artifact, args, tuple(grid), Path(scratch))
+        _launch(artifact, args, _extents(grid), Path(scratch))
     return artifact
 
 
@@ -65,7 +65,7 @@ def check(
     reference: Callable[..., Mapping[str, Any]],
     args: Mapping[str, Any],
     *,
-    grid: Sequence[int],
+    grid: int | Sequence[int],
     const: Mapping[str, Value] | None = None,
     tolerance: float | Mapping[str, float] | None = None,
     targets: Sequence[str] = HOST_TARGETS,
@@ -81,17 +81,41 @@ def check(
     Raises AssertionError that says where the worst element is, or :class:`teenybuild.UserError`.
     """
     wanted = reference(**{name: _widened(value) for name, value in args.items()})
+    if not isinstance(wanted, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # tests are not always typed
+        raise error(
+            f"the reference gives a {type(wanted).__name__}; it gives arrays by the names of the arguments",
+            hint='return {"out_ptr": array}',
+        )
     spelled = {name: _type_of(name, value) for name, value in args.items()} | dict(types or {})
     for target in targets:
         copies: dict[str, Any] = {n: v.copy() if _is_array(v) else v for n, v in args.items()}
         with tempfile.TemporaryDirectory() as scratch:
             keywords: dict[str, Any] = {"cache_dir": scratch, **options}
             artifact = api.compile(kernel, target, spelled, const, **keywords)
-            _poison(artifact, copies)
-            _launch(artifact, copies, tuple(grid), Path(scratch))
+            poisoned = _poison(artifact, copies)
+            _launch(artifact, copies, _extents(grid), Path(scratch))
+        _check_names(artifact, wanted)
         for name, expected in wanted.items():
             allowed = tolerance.get(name) if isinstance(tolerance, Mapping) else tolerance
-            _compare(name, target, copies[name], np.asarray(expected), allowed)
+            _compare(name, target, copies[name], np.asarray(expected), allowed, written=name in poisoned)
+
+
+def _extents(grid: int | Sequence[int]) -> tuple[int, ...]:
+    return (grid,) if isinstance(grid, int) else tuple(grid)
+
+
+def _check_names(artifact: api.Artifact, wanted: Mapping[str, Any]) -> None:
+    """The reference gives every array that the kernel writes, and nothing else but arguments."""
+    access = {a["name"]: a["access"] for a in artifact.abi["arguments"] if a["kind"] == "pointer"}
+    for name in wanted:
+        if name not in access:
+            raise error(
+                f"the reference gives {name}, which is no array of the kernel",
+                hint=did_you_mean(str(name), access) or f"it has {', '.join(access)}",
+            )
+    missing = [name for name, how in access.items() if "write" in how and name not in wanted]
+    if missing:
+        raise error(f"the kernel writes {', '.join(missing)}, which the reference does not give")
 
 
 def _is_array(value: Any) -> TypeGuard[Array]:
@@ -167,18 +191,28 @@ def _widened(value: Any) -> Any:
     return value
 
 
-def _poison(artifact: api.Artifact, args: dict[str, Any]) -> None:
-    """Fills the arrays that the kernel only writes."""
+def _poison(artifact: api.Artifact, args: dict[str, Any]) -> set[str]:
+    """Fills the arrays that the kernel only writes; their names."""
+    found: set[str] = set()
     for argument in artifact.abi["arguments"]:
         if argument["access"] == "write":
             array: Array = args[argument["name"]]
-            if _dtype_of("", array).is_float:
-                array[...] = np.nan
-            else:
-                array.view(np.uint8)[...] = 0xA5
+            array.view(f"u{array.itemsize}")[...] = _poison_bits(_dtype_of("", array))
+            found.add(argument["name"])
+    return found
 
 
-def _compare(name: str, target: str, got: Array, wanted: Array, tolerance: float | None) -> None:
+def _poison_bits(dtype: DType) -> int:
+    """A NaN that no arithmetic gives, by its payload; 0xA5 in every byte of other dtypes."""
+    if not dtype.is_float:
+        return int.from_bytes(b"\xa5" * dtype.size, "little")
+    exponent = ((1 << (dtype.bits - 1 - dtype.mantissa)) - 1) << dtype.mantissa
+    return exponent | (1 << (dtype.mantissa - 1)) | 0x15
+
+
+def _compare(
+    name: str, target: str, got: Array, wanted: Array, tolerance: float | None, *, written: bool
+) -> None:
     dtype = _dtype_of(name, got)
     allowed = TOLERANCES.get(dtype.name, 0.0) if tolerance is None else tolerance
     if got.shape != wanted.shape:
@@ -198,6 +232,9 @@ def _compare(name: str, target: str, got: Array, wanted: Array, tolerance: float
     with np.errstate(invalid="ignore"):
         difference = np.where(same, 0.0, np.abs(actual - expected) / scale)
     difference = np.where(np.isnan(difference) | (~same & (difference == 0)), np.inf, difference)
+    if dtype.is_float and written:
+        bits = got.view(f"u{got.itemsize}")
+        difference = np.where(bits == _poison_bits(dtype), np.inf, difference)
     worst = float(difference.max(initial=0.0))
     if worst > allowed:
         where = np.unravel_index(int(difference.argmax()), difference.shape)

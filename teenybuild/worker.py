@@ -118,42 +118,31 @@ def check_outputs(plan: dict[str, Any], job_: Job, arguments: Sequence[dict[str,
     outputs, mutates = set(plan["outputs"]), set(plan["mutates"])
     if not outputs | mutates:
         return []
-    wrong: list[tuple[str, str, str]] = []
+    wrong: list[tuple[str, str, str, str]] = []
+    kernel = plan["kernel"]
     for argument in arguments:
         name, access = argument["name"], argument["access"]
         if "write" in access and name not in outputs | mutates:
+            said = f"{kernel} writes {name}, which the manifest lists under neither outputs nor mutates"
             wrong.append(
-                (
-                    name,
-                    "write",
-                    f"{plan['kernel']} writes {name}, which the manifest lists under neither outputs nor mutates",
-                )
+                (name, "write", said, f"list {name} under {'mutates' if 'read' in access else 'outputs'}")
             )
         elif access == "readwrite" and name in outputs:
-            wrong.append(
-                (
-                    name,
-                    "read",
-                    f"{plan['kernel']} reads {name}, which the manifest lists under outputs (written only)",
-                )
-            )
+            said = f"{kernel} reads {name}, which the manifest lists under outputs (written only)"
+            wrong.append((name, "read", said, f"list {name} under mutates"))
     if not wrong:
         return []
     function = front(job_)
     from teenybuild.compiler.passes.access import accesses
 
     found: list[Diagnostic] = []
-    for name, kind, message in wrong:
+    for name, kind, message, hint in wrong:
         place = next(
             (op.location for arg, op, how in accesses(function) if arg == name and how == kind), None
         )
         span = place.span() if isinstance(place, Location) else None
         notes = place.chain() if isinstance(place, Location) else ()
-        found.append(
-            Diagnostic(
-                message, span, notes, f"list {name} under {'outputs' if kind == 'write' else 'mutates'}"
-            )
-        )
+        found.append(Diagnostic(message, span, notes, hint))
     return found
 
 

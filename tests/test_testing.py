@@ -99,6 +99,29 @@ def test_a_wrong_value_says_where_and_how_far(kernels: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "writes out_ptr, which the reference does not give"),
+        ({"out": 1, "out_ptr": 2}, "gives out, which is no array of the kernel\nhint: did you mean out_ptr"),
+        (np.zeros(3), "gives a ndarray; it gives arrays by the names"),
+        (None, "gives a NoneType"),
+    ],
+)
+def test_a_reference_that_gives_something_else(kernels: str, given: Any, message: str) -> None:
+    with pytest.raises(teenybuild.UserError, match=message):
+        check(f"{kernels}:scale", lambda **_: given, arguments(np.float32), const={"BLOCK": 128}, grid=8)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16, np.float64])
+def test_what_is_not_written_is_no_nan(kernels: str, dtype: Any) -> None:
+    args = arguments(dtype)
+    args["x_ptr"][:] = np.nan
+    check(f"{kernels}:scale", scaled, args, const={"BLOCK": 128}, grid=8)
+    with pytest.raises(AssertionError, match=r"1 of 1003 elements are wrong"):
+        check(f"{kernels}:forgets_the_last", scaled, args, const={"BLOCK": 128}, grid=8)
+
+
 def test_integers_are_compared_exactly(kernels: str) -> None:
     x = np.random.default_rng().standard_normal(200).astype(np.float32)
     args = {"x_ptr": x, "out_ptr": np.zeros(1, np.int32), "n": 200}

@@ -33,25 +33,28 @@ a kernel names threads; how a tile lies in registers and lanes is the compiler's
 * Tiles broadcast as in NumPy; `x[:, None]` and `x[None, :]` put an axis in, `x[None]` too.
 * A pointer plus a tile of integers is a tile of pointers. `tl.load` and `tl.store` take scalars or tiles of pointers of any rank; a mask and `other` broadcast to them.
   Where the mask is off, memory is not touched.
-* Operators are Python's: `+ - * / // % & | ^ ~ << >> < <= == != >= >`, unary `-`, `and or not` on scalars and constants. `x if c else y` chooses for constants and scalars; `tl.where` for tiles.
-* `//` and `%` of integers round toward zero, as in C; `/` of integers gives f32; comparisons give i1.
+* Operators are Python's: `+ - * / // % & | ^ ~ << >> < <= == != >= >`, unary `-`, `and or not` (of tiles, element by element). `x if c else y` chooses for constants and scalars; `tl.where` for tiles.
+* `//` and `%` of integers round toward zero, as in C; between two constants they are Python's. `x // 0` and `x % 0` of run-time values are no error and no value in particular, as is a shift by the type's width or more.
+* `/` of integers gives f32; comparisons give i1; `-x` is `0 - x`, so that of `0.0` is `0.0`.
+* A number that is stored, or is `other`, is converted as a run-time value of its own type would be: to a narrower integer it is cut. Elsewhere a number that its type cannot hold is an error.
 * Methods: {methods}, `x.to(dtype)`, `x.dtype`, `x.shape`, and on `tl.float16` and its like `.primitive_bitwidth`.
 
 ## Promotion
 
-Triton's rules. Of two tiles or two scalars the wider kind wins (bool, integer, float), then the wider type; f16 with bf16 gives f32; signed with unsigned of one width gives unsigned. A tile beside a
-scalar keeps its own dtype unless the scalar is of a higher kind. A Python number takes the dtype it meets: an integer stays an integer, a float beside
-f16 or bf16 becomes that.
+Triton's rules. Of two run-time values, scalars or tiles: f64 if either is, else f32 if either is, else f16 if either is (also beside bf16), bf16 for two of bf16, f32 for bf16 beside an integer; of two integers the wider, unsigned where
+signed and unsigned are equally wide. `/` of f16 or bf16 is computed, and given, in f32. A Python number takes the dtype it meets, unless that is of a lower kind (bool, integer, float): then it is i32, u32, i64, u64 or f32, the first that holds it.
 
 ## Control flow and functions
 
-* `for i in range(...)`, `tl.range(...)` with bounds known at run time and a step from 1 up, or a constant one below 0; `tl.static_range(...)` is unrolled. `while` is not in this version.
+* `for i in range(...)`, `tl.range(...)` with bounds known at run time and a step from 1 up (another gives no turns), or a constant one below 0; `tl.static_range(...)` is unrolled. `while` is not in this version.
 * `if` on a constant reads only the branch that is taken; `if` on a scalar of the run keeps what both branches assign, which must then agree in type. `if` on a tile is an error: use `tl.where`.
 * A variable that a loop carries keeps its type from one turn to the next.
-* Functions marked `@triton.jit`, of the same file or of another one that is imported, are inlined. They may take functions and tuples as arguments, return several values and return early where the condition is a constant.
+* Functions marked `@triton.jit`, of the same file or of another one that is imported, are inlined. They may take functions and tuples as arguments, return several values and return early. A helper may also have no decorator; any but `jit` is an error. Above a kernel's `@triton.jit` others may stand
+  (`@triton.autotune`, `@triton.heuristics`): they are about launching and are not run, so what they would set comes from the manifest.
 * Lanes are not ordered: what one has stored, another may not read in the same program, on a GPU or on the host.
-* Constants: parameters marked `tl.constexpr` (the manifest's `const`), module-level numbers, strings, dtypes and tuples of them, `X: tl.constexpr = 1` and `X = tl.constexpr(1)`. A module-level name that cannot be settled without
-  running the file is an error that says which key of the manifest settles it (`globals`, `roots`).
+* Constants: parameters marked `tl.constexpr` (the manifest's `const`), module-level numbers, strings, dtypes and tuples of them, `X: tl.constexpr = 1` and `X = tl.constexpr(1)`. Names mean what they mean at the end of
+  the file, or, in a module-level expression or a default, at that place. A name that cannot be settled without running the file is an error that says which key of the manifest settles it (`globals`, `roots`).
+* `import` finds kernel files in `[build] kernels`, then in `roots`, then beside the importing file; `from . import` beside it only.
 
 ## Numbers
 

@@ -27,6 +27,8 @@ from teenybuild.types import TypeSyntaxError, parse_type
 #: Names of kernels and functions become file names, with a digest after them.
 LONGEST_NAME = 100
 
+#: Names in the build directory, where the package lies unless something else is said.
+_IN_BUILD_DIRECTORY = ("lines", "plan", "results", "stamps")
 #: What a generated package imports: a package of that name would hide it.
 _NEEDED_BY_LOADER = ("cuda", "ml_dtypes", "numpy", "teenybuild")
 
@@ -66,6 +68,11 @@ def loader_problem(name: str) -> Problem | None:
     if name in sys.stdlib_module_names:
         return Problem(
             f"the package name {quoted(name)} would hide a module of Python", f"call it {name}_kernels"
+        )
+    if name in _IN_BUILD_DIRECTORY:
+        return Problem(
+            f"the package {quoted(name)} would lie among the build's own files of that name",
+            f"call it {name}_kernels",
         )
     if name in _NEEDED_BY_LOADER:
         return Problem(

@@ -101,16 +101,16 @@ class _Reader:
     def included(self, build: Build) -> list[tuple[TomlFile, Table]]:
         """The files that ``[build] include`` names, each once, in sorted order of each pattern."""
         documents: list[tuple[TomlFile, Table]] = []
-        seen = {self.path.resolve()}
+        seen = {_real(self.path)}
         for pattern in build.include:
             found = sorted(self.matches(pattern), key=Path.as_posix)
             if not found:
                 hint = "patterns are relative to the manifest: more/*.toml"
                 self.report.add(f"{quoted(pattern)} matches no file", self.included_at(pattern), hint=hint)
             for path in found:
-                if path.resolve() in seen:
+                if _real(path) in seen:
                     continue
-                seen.add(path.resolve())
+                seen.add(_real(path))
                 try:
                     documents.append(self.include(path))
                 except UserError as error:
@@ -176,3 +176,11 @@ class _Reader:
             self.report.add(problem.message, origin.span(()), hint=problem.hint)
             own.broken.add(() if own.function else ("function",))
         return build_kernel(name, own, defaults, build, origin, self.report)
+
+
+def _real(path: Path) -> Path:
+    """The file that a path leads to; the path itself where it leads in a circle, as reading it will say."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path

@@ -187,7 +187,7 @@ _KERNEL_ROWS = (
     Row(
         "mutates",
         _arguments,
-        "Pointers that are read and written. Every pointer in neither list is only read.",
+        "Pointers that are read and written. Where either list is given, what a kernel stores to must be in one of them, and what it also reads in this one.",
         "[]",
     ),
     Row("targets", _targets, "As in `[build]`, for this kernel.", "`[build] targets`"),

@@ -58,7 +58,7 @@ def read_text(path: Path, *, what: str, at_most: int = LARGEST) -> str:
         with open(path, "rb", opener=_open) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise error(f"{path}: expected a {what}, and this is not a regular file")
+                raise error(f"{path}: expected {_article(what)} {what}, and this is not a regular file")
             if status.st_size > at_most:
                 raise _too_large(path, what, status.st_size)
             data = file.read(at_most + 1)
@@ -67,12 +67,16 @@ def read_text(path: Path, *, what: str, at_most: int = LARGEST) -> str:
         raise error(f"{path}: there is no such {what}", hint=hint if what == "manifest" else None) from None
     except IsADirectoryError:
         hint = "name the file in it"
-        raise error(f"{path}: expected a {what}, and this is a directory", hint=hint) from None
+        raise error(f"{path}: expected {_article(what)} {what}, and this is a directory", hint=hint) from None
     except (OSError, ValueError) as problem:
         raise error(f"{path}: the {what} cannot be read: {_reason(problem)}") from None
     if len(data) > at_most:
         raise _too_large(path, what, len(data))
     return _decode(str(path), data)
+
+
+def _article(what: str) -> str:
+    return "an" if what[0] in "aeiou" else "a"
 
 
 def _open(path: str, flags: int) -> int:

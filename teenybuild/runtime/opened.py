@@ -25,7 +25,6 @@ class Opened:
         first = index.rows[0]
         named = (*first.consts, *first.options)
         self._call = Signature(index.kernel, index.parameters, named, ("grid", "stream", "target"))
-        self._pick = Signature(index.kernel, index.parameters, named, ("target",))
         self._spec = Signature(index.kernel, (), (*first.dtypes, *named), ("auto",))
         self._chooser = Chooser(index.kernel, index.rows)
         targets = [target for target in index.targets if any(target in row.artifacts for row in index.rows)]
@@ -45,7 +44,7 @@ class Opened:
 
     def pick(self, args: Sequence[Any], named: Mapping[str, Any]) -> Specialisation[Any]:
         """What such a call runs. Raises :class:`LaunchError`."""
-        values, given, launch = self._pick.bind(args, named)
+        values, given, launch = self._call.bind(args, named)
         views = read_views(self.index.kernel, self.index.parameters, values)
         place = self.places.find(views, launch.get("target"))
         return self.specialisation(self._chooser.for_call(place.target, values, views, given))

@@ -61,7 +61,10 @@ def _reader_of(kind: type[Any]) -> Reader:
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         if issubclass(kind, numpy.ndarray):
-            return _numpy_array
+            masked = sys.modules.get("numpy.ma")
+            return (
+                _masked_array if masked is not None and issubclass(kind, masked.MaskedArray) else _numpy_array
+            )
         if issubclass(kind, numpy.generic):
             return _numpy_scalar(kind, numpy)
     if hasattr(kind, "data_ptr"):
@@ -113,6 +116,11 @@ def _numpy_array(array: Any) -> View:
     flags = array.flags
     address = array.__array_interface__["data"][0]
     return _names[array.dtype], address, HOST, flags.c_contiguous, flags.writeable, array.size, None
+
+
+def _masked_array(array: Any) -> View:
+    # A kernel would not know which elements do not count: no argument has this type.
+    return f"*masked {array.dtype}", 0, HOST, True, True, array.size, None
 
 
 def _tensor(tensor: Any) -> View:

@@ -88,21 +88,28 @@ def test_json_of_a_build_with_a_wrong_kernel(built: TestProject) -> None:
 
 def test_what_builds_say(fresh: TestProject) -> None:
     first, second = fresh.run("build"), fresh.run("build")
-    assert first.stdout.startswith("built 10 specialisations for cpu, sm_90a (10 compiled, 0 cached) in ")
+    assert first.stdout.startswith(
+        "built 10 artifacts (5 specialisations for cpu, sm_90a): 10 compiled, 0 cached, in "
+    )
     assert first.stdout.rstrip().endswith(str(Path("build", "teeny_kernels")))
-    assert second.stdout == "nothing to do: 10 specialisations for cpu, sm_90a are up to date\n"
+    assert second.stdout == "nothing to do: 10 artifacts (5 specialisations for cpu, sm_90a) up to date\n"
     assert first.stderr == second.stderr == ""
     assert fresh.run("build", "--quiet", "--force").stdout == ""
+    fresh.replace("kernels/scale.py", "def total(", "# a comment\ndef total(")
+    third = fresh.run("build").stdout
+    assert third.startswith(
+        "nothing to compile: 10 artifacts (5 specialisations for cpu, sm_90a) cached, in "
+    )
 
 
-def test_list_shows_what_is_built(fresh: TestProject) -> None:
+def test_list_shows_what_is_cached(fresh: TestProject) -> None:
     before = fresh.run("list").stdout.splitlines()
     assert before[0].split() == ["id", "target", "key", "state"]
     assert len(before) == 11
     assert all(line.endswith("missing") for line in before[1:])
     fresh.build("--target", "cpu")
     rows = [line.split() for line in fresh.run("list").stdout.splitlines()[1:]]
-    assert {(target, state) for _, target, _, state in rows} == {("cpu", "built"), ("sm_90a", "missing")}
+    assert {(target, state) for _, target, _, state in rows} == {("cpu", "cached"), ("sm_90a", "missing")}
     assert {(i, t): k for (i, t), k in fresh.entry_keys().items() if t == "cpu"} == {
         (row["id"], row["target"]): row["key"]
         for row in parsed(fresh.run("list", "--json").stdout)["specialisations"]
@@ -145,6 +152,44 @@ def test_what_is_asked_for_wrongly(built: TestProject, arguments: tuple[str, ...
     assert "hint: " in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+def test_files_where_directories_should_be_and_the_other_way_round(fresh: TestProject) -> None:
+    """Each is an error of one line, exit code 1, and nothing is left behind."""
+    fresh.write("file", "")
+    os.mkfifo(fresh.directory / "pipe.toml")
+    (fresh.directory / "loop.toml").symlink_to("loop.toml")
+    kernel = fresh.directory / "kernels/scale.py"
+    text = kernel.read_text()
+    cases: list[tuple[tuple[str, ...], str]] = [
+        (("build", "--build-dir", "file"), "cannot be made: "),
+        (("clean", "--build-dir", "file"), "cannot be made: "),
+        (("build", "--loader-dir", "file/under"), "the directory of the package, "),
+        (("build", "--build-dir", "two\nlines"), "has a line break in its name"),
+        (("build", "-m", "pipe.toml"), "the manifest pipe.toml is not a regular file"),
+        (("build", "-m", "loop.toml"), "the manifest loop.toml is not a regular file"),
+    ]
+    for arguments, message in cases:
+        done = fresh.run(*arguments)
+        assert (done.returncode, done.stdout) == (1, ""), arguments
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+    for make in (lambda: os.mkfifo(kernel), lambda: kernel.symlink_to("scale.py"), kernel.mkdir):
+        kernel.unlink()
+        make()
+        done = fresh.run("build")
+        assert done.returncode == 1
+        assert "kernels.toml:" in done.stderr
+        assert "kernels/scale.py" in done.stderr
+        assert "Traceback" not in done.stderr
+        if kernel.is_dir():
+            kernel.rmdir()
+            kernel.write_text(text)
+    assert not fresh.build_dir.exists()
+    fresh.replace("kernels.toml", "[build]\n", '[build]\ninclude = ["l*.toml"]\n')
+    done = fresh.run("check")
+    assert done.returncode == 1
+    assert "the included file cannot be read" in done.stderr
 
 
 def test_a_near_name_is_offered(built: TestProject) -> None:

@@ -134,13 +134,13 @@ def test_a_new_file_that_a_pattern_includes_is_noticed(built: TestProject) -> No
     built.replace("kernels.toml", "[build]\n", '[build]\ninclude = ["more/*/kernels.toml"]\n')
     built.write("more/one/kernels.toml", kernel.format(name="one"))
     assert built.build()["compiled"] == 2
-    assert built.build()["specialisations"] == SCALE + TOTAL + 2
+    assert built.build()["artifacts"] == SCALE + TOTAL + 2
     built.write("more/two/kernels.toml", kernel.format(name="two"))
     report = built.build()
-    assert report["specialisations"] == SCALE + TOTAL + 4
+    assert report["artifacts"] == SCALE + TOTAL + 4
     assert report["compiled"] == 0  # the same function, types and consts: the same entries
     (built.directory / "more/one/kernels.toml").unlink()
-    assert built.build()["specialisations"] == SCALE + TOTAL + 2
+    assert built.build()["artifacts"] == SCALE + TOTAL + 2
 
 
 # The cache and the build directory come and go ----------------------------------------------------------------
@@ -257,7 +257,10 @@ def test_a_wrong_kernel_does_not_cost_the_others(fresh: TestProject) -> None:
     assert done.returncode == 1
     assert "kernels/scale.py:" in done.stderr
     assert "tl.sum" in done.stderr
-    assert f"failed: {TOTAL} of {SCALE + TOTAL} specialisations ({SCALE} compiled, 0 cached)" in done.stdout
+    assert (
+        f"failed: {TOTAL} of {SCALE + TOTAL} artifacts (5 specialisations for cpu, sm_90a); {SCALE} compiled, 0 cached"
+        in done.stdout
+    )
     fresh.replace("kernels/scale.py", "tl.summ(x, axis=0)", "tl.sum(x, axis=0)")
     assert counts(fresh.build()) == (TOTAL, SCALE, 0)
 

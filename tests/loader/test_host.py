@@ -274,3 +274,15 @@ def test_matrices_and_views(vectors: Any) -> None:
     out = poisoned(64, np.float32)
     vectors.vector_add(np.array(3.0, np.float32), x[1], out, 1)
     assert out[0] == 35
+
+
+def test_pick_takes_what_a_call_takes(vectors: Any) -> None:
+    a, b, out = (np.zeros(1000, np.float32) for _ in range(3))
+    picked = vectors.vector_add.pick(a, b, out, 1000, grid=(8,), stream=None, target="cpu")
+    assert picked is vectors.vector_add.pick(a, b, out, 1000)
+
+
+def test_masked_arrays_are_no_arrays(vectors: Any) -> None:
+    masked = np.ma.array(np.zeros(1000, np.float32), mask=np.ones(1000, np.bool_))
+    with pytest.raises(vectors.LaunchError, match=r"a_ptr.*masked float32"):
+        vectors.vector_add(masked, masked, masked, 1000)

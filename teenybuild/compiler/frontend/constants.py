@@ -53,11 +53,13 @@ _MOST_BITS = 4096
 
 
 def too_large(op: type[ast.operator], a: object, b: object) -> bool:
-    """Whether ``a op b`` would be an integer past any use."""
-    if isinstance(a, str) and op is ast.Mod:
-        return True  # formatting: a width could be anything
+    """Whether ``a op b`` would be an integer, a text or a tuple past any use."""
+    if op is ast.Mult:
+        for items, times in ((a, b), (b, a)):
+            if isinstance(items, str | tuple) and isinstance(times, int):
+                return len(items) * times > _MOST_BITS  # pyright: ignore[reportUnknownArgumentType]
     if not isinstance(a, int) or not isinstance(b, int):
-        return isinstance(a, str | tuple) or isinstance(b, str | tuple) if op is ast.Mult else False
+        return False
     if op is ast.LShift:
         return b > _MOST_BITS
     if op is ast.Pow:

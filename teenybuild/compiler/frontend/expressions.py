@@ -308,6 +308,10 @@ class Expressions:
             return build(
                 self.semantics, self._operand(node, left, symbol), self._operand(node, right, symbol)
             )
+        if op is ast.Mod and isinstance(left, str):
+            raise self.error(
+                node, "% on text is not part of the language", "an f-string puts values into text"
+            )
         if constants.too_large(op, left, right):
             raise self.error(
                 node, f"{symbol} of {describe(left)} and {describe(right)} is too large to compute"
@@ -356,8 +360,16 @@ class Expressions:
 
     def _compare(self, node: ast.Compare) -> object:
         if len(node.ops) > 1:
+            mixed = any(
+                isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr)
+                for part in (node.left, *node.comparators)
+            )
             raise self.error(
-                node, "a chain of comparisons is not part of the language", "write (a < b) & (b < c)"
+                node,
+                "a chain of comparisons is not part of the language",
+                "& and | bind tighter than comparisons: write (a < b) & (c < d)"
+                if mixed
+                else "write (a < b) & (b < c)",
             )
         left, right = self.evaluate(node.left), self.evaluate(node.comparators[0])
         op = type(node.ops[0])
@@ -549,6 +561,7 @@ def _name_of(node: ast.AST) -> str:
         "Dict": "a dict",
         "Set": "a set",
         "NamedExpr": "the walrus operator",
+        "Slice": "a slice here",
         "Await": "await",
         "Yield": "yield",
         "YieldFrom": "yield from",

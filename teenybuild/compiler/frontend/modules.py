@@ -22,7 +22,7 @@ from teenybuild.compiler.frontend.values import (
     is_constant,
     is_tuple,
 )
-from teenybuild.diagnostics import UserError, did_you_mean, error
+from teenybuild.diagnostics import Span, UserError, did_you_mean, error
 
 #: Modules that mean the language, by what a source may import.
 LANGUAGE_MODULES = {
@@ -77,7 +77,14 @@ class Library:
 
     def module(self, path: Path) -> Module:
         """The module at ``path``, read at first use. Raises :class:`UserError`."""
-        key = Path(path).resolve()
+        try:
+            key = Path(path).resolve()
+        except (
+            OSError,
+            RuntimeError,
+        ) as wrong:  # a link that leads to itself: one or the other, by Python's version
+            what = f"cannot read the kernel file: {getattr(wrong, 'strerror', None) or 'a link that leads to itself'}"
+            raise error(what, Span(self._display(path), 1, 1, 1, 2)) from None
         found = self._modules.get(key)
         if found is None:
             found = self._modules[key] = Module(self, key, read_source(key, self._display(path)))
@@ -417,6 +424,11 @@ def _ends(statement: ast.stmt, here: Place) -> Iterator[Place]:
 def find_function(module: Module, name: str) -> Function:
     """The kernel ``name`` of a file. Raises :class:`UserError` that lists what the file has."""
     node = module.source.function(name)
+    if node is None and module.defines(name):
+        # One that is defined under a condition, or by another name.
+        found = module.lookup(name)
+        if isinstance(found, Function):
+            return found
     if node is None:
         names = module.source.functions()
         hint = did_you_mean(name, names) or (

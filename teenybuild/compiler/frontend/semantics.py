@@ -279,13 +279,19 @@ class Semantics:
             raise self.builder.error(
                 f"// is for integers: {describe(lhs)}, {describe(rhs)}", "use / and tl.floor for floats"
             )
+        self._check_divisor(rhs)
         return self._signed(a, b, arith.DivSI, arith.DivUI)
+
+    def _check_divisor(self, rhs: Operand) -> None:
+        if not isinstance(rhs, Tensor) and rhs == 0:
+            raise self.builder.error("an integer is divided by zero")
 
     def mod(self, lhs: Operand, rhs: Operand) -> Tensor:
         """``lhs % rhs`` with the sign of the left side (C's remainder, as Triton's)."""
         a, b = self.pair(lhs, rhs, division=True, what="take the remainder of")
         if a.scalar.is_float:
             return self.builder.tensor(arith.RemF(a.value, b.value), a.dtype)
+        self._check_divisor(rhs)
         return self._signed(a, b, arith.RemSI, arith.RemUI)
 
     def _signed(
@@ -315,14 +321,22 @@ class Semantics:
         a, b = self._integers(lhs, rhs, "^")
         return self.builder.tensor(arith.XOrI(a.value, b.value), a.dtype)
 
+    def _shifted(self, lhs: Operand, rhs: Operand, symbol: str) -> tuple[Tensor, Tensor]:
+        a, b = self._integers(lhs, rhs, symbol)
+        if isinstance(rhs, int) and not 0 <= rhs < a.scalar.bits:
+            raise self.builder.error(
+                f"{describe(lhs)} has {a.scalar.bits} bits; it cannot be shifted by {rhs}"
+            )
+        return a, b
+
     def shift_left(self, lhs: Operand, rhs: Operand) -> Tensor:
-        """``lhs << rhs`` of integers."""
-        a, b = self._integers(lhs, rhs, "<<")
+        """``lhs << rhs`` of integers; a run-time ``rhs`` out of range gives no particular value."""
+        a, b = self._shifted(lhs, rhs, "<<")
         return self.builder.tensor(arith.ShLI(a.value, b.value), a.dtype)
 
     def shift_right(self, lhs: Operand, rhs: Operand) -> Tensor:
-        """``lhs >> rhs`` of integers: arithmetic for signed, logical for unsigned."""
-        a, b = self._integers(lhs, rhs, ">>")
+        """``lhs >> rhs`` of integers: arithmetic for signed, logical for unsigned; as for ``<<``, in range only."""
+        a, b = self._shifted(lhs, rhs, ">>")
         return self._signed(a, b, arith.ShRSI, arith.ShRUI)
 
     def negate(self, value: Operand) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+import stat
 import tokenize
 import warnings
 from dataclasses import dataclass
@@ -71,11 +72,30 @@ class Source:
 
 
 def _decode(display: str, data: bytes) -> str:
+    span = Span(display, 1, 1, 1, 2)
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return data.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError) as wrong:
-        raise error(f"not a text file that Python can read: {wrong}", Span(display, 1, 1, 1, 2)) from None
+    except UnicodeDecodeError as wrong:
+        said = f"'{wrong.encoding}' codec can't decode byte 0x{data[wrong.start]:02x}: {wrong.reason}"
+        span = _place_of_byte(display, data, wrong.start)
+    except (SyntaxError, UnicodeError, LookupError) as wrong:
+        # detect_encoding says where only in words, and some codecs not at all.
+        said = str(wrong)
+        try:
+            data.decode()
+        except UnicodeDecodeError as found:
+            span = _place_of_byte(display, data, found.start)
+    raise error(f"not a text file that Python can read: {said}", span)
+
+
+def _place_of_byte(display: str, data: bytes, at: int) -> Span:
+    """The place of a byte that is no text, with what can be shown of its line."""
+    line = data.count(b"\n", 0, at) + 1
+    start = data.rfind(b"\n", 0, at) + 1
+    column = len(data[start:at].decode(errors="replace")) + 1
+    text = data[start:].split(b"\n", 1)[0].decode(errors="replace").rstrip("\r")
+    return Span(display, line, column, line, column + 1, text)
 
 
 def _characters(line: str, byte_offset: int) -> int:
@@ -86,14 +106,16 @@ def _characters(line: str, byte_offset: int) -> int:
 
 def read_source(path: Path, display: str) -> Source:
     """Reads and parses a kernel file. Raises :class:`UserError` where it cannot be read or is not Python."""
+    span = Span(display, 1, 1, 1, 2)
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise error(
-                f"larger than {_LARGEST_FILE >> 20} MiB; a kernel file is not", Span(display, 1, 1, 1, 2)
-            )
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+            raise error("cannot read the kernel file: it is not a regular file", span)
+        if found.st_size > _LARGEST_FILE:
+            raise error(f"larger than {_LARGEST_FILE >> 20} MiB; a kernel file is not", span)
         data = path.read_bytes()
     except OSError as wrong:
-        raise error(f"cannot read the kernel file: {wrong.strerror}", Span(display, 1, 1, 1, 2)) from None
+        raise error(f"cannot read the kernel file: {wrong.strerror}", span) from None
     return Source(display, data)
 
 

@@ -206,13 +206,15 @@ def describe(value: object) -> str:
         case Builtin():
             return f"the function {value.name}"
         case Method():
-            return f"the method .{value.name}"
+            return f"the method .{value.name.removeprefix('tl.')}"
         case Namespace():
             return f"the module {value.name}"
         case Range():
             return "a range"
         case HostObject():
             return value.why
+        case _ if type(value).__name__ == "Module":
+            return "a module of kernels"
         case None:
             return "None"
         case bool() | int() | float() | str():

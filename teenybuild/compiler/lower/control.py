@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from teenybuild.compiler.ir.constant import constant_of
 from teenybuild.compiler.ir.core import Block
 from teenybuild.compiler.ir.scf import For, If
 from teenybuild.compiler.ir.types import dtype_of
@@ -25,6 +26,9 @@ def lower_for(machine: Machine, op: For, lower_block: LowerBlock) -> None:
     carry = machine.carry(carried, op.initial)
     head, body, done = text.label(), text.label(), text.label()
     some = text.op(f"icmp slt {llvm} {first}, {last}")
+    if constant_of(op.step) is None:
+        # A step that does not lead there is taken for no turn at all, not for endless ones.
+        some = text.op(f"and i1 {some}, {text.op(f'icmp sgt {llvm} {step}, 0')}")
     before = text.block
     text.do(f"br label %{head}")
     text.open(head)

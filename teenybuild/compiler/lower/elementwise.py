@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from teenybuild.compiler.ir import arith, math, tt
+from teenybuild.compiler.ir.constant import constant_of
 from teenybuild.compiler.ir.core import Op
 from teenybuild.compiler.ir.types import Pointer, dtype_of, element
 from teenybuild.compiler.lower import fmod
@@ -121,7 +122,12 @@ _INT_OPCODES: dict[type[Op], str] = {
 
 @rule(*_INT_OPCODES)
 def _int(lane: Lane, op: Op, operands: Sequence[str]) -> str:
-    return lane.two(_INT_OPCODES[type(op)], dtype_of(op.results[0].type).llvm, operands[0], operands[1])
+    llvm = dtype_of(op.results[0].type).llvm
+    result = lane.two(_INT_OPCODES[type(op)], llvm, operands[0], operands[1])
+    if isinstance(op, arith.ShLI | arith.ShRSI | arith.ShRUI) and constant_of(op.rhs) is None:
+        # Out of range, a shift gives some value, but not one that lets LLVM drop whatever depends on it.
+        return lane.op(f"freeze {lane.of(llvm)} {result}")
+    return result
 
 
 _DIVISIONS: dict[type[Op], str] = {

@@ -60,4 +60,6 @@ def zeros(s: Semantics, shape: object, dtype: object) -> Tensor:
 @builtin("tl.zeros_like")
 def zeros_like(s: Semantics, input: object) -> Tensor:
     like = s.tensor(input)
+    if like.is_pointer:
+        raise s.builder.error(f"tl.zeros_like takes numbers, got {describe(like)}")
     return s.splat(s.builder.number(0, like.scalar), like.shape)

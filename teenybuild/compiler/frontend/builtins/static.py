@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from teenybuild.compiler.frontend.builtins import elementwise
 from teenybuild.compiler.frontend.builtins.checks import an_operand, constant_int
 from teenybuild.compiler.frontend.builtins.registry import BUILTINS, builtin
-from teenybuild.compiler.frontend.values import Function, Range, Tensor, describe
+from teenybuild.compiler.frontend.values import Function, Range, Tensor, describe, is_constant
 
 if TYPE_CHECKING:
     from teenybuild.compiler.frontend.semantics import Semantics
@@ -26,6 +26,10 @@ def constexpr(s: Semantics, value: object) -> object:
 def static_assert(s: Semantics, cond: object, msg: object = "") -> None:
     if isinstance(cond, Tensor):
         raise s.builder.error(f"tl.static_assert needs a value known at compile time, got {describe(cond)}")
+    if not is_constant(msg):
+        raise s.builder.error(
+            f"the message of tl.static_assert is known at compile time, got {describe(msg)}"
+        )
     if not cond:
         raise s.builder.error(f"static_assert failed{f': {msg}' if msg else ''}")
 

@@ -1,0 +1,1 @@
+"""A root of its own."""
