@@ -68,8 +68,9 @@ def main() -> int:
     sys.path.insert(0, str(arguments.package))
     package = importlib.import_module("teeny_kernels")
     gpu = device.find()
+    print("error: the largest difference from NumPy in float64, relative to the largest value of its row")
     print(
-        f"{'kernel':13} {'call':42} {'host ms':>8} {'error':>8}"
+        f"{'kernel':13} {'call':42} {'allowed':>8} {'host ms':>8} {'error':>8}"
         + (f" {'GPU ms':>8} {'error':>8}" if gpu else "")
     )
     wrong = count = 0
@@ -80,7 +81,8 @@ def main() -> int:
             results, milliseconds = run_gpu(package, case, gpu)
             more, also = row(case, results, milliseconds)
             line, right = line + more, right and also
-        print(f"{case.kernel:13} {case.label:42}{line}{'' if right else '  WRONG'}")
+        allowed = f"{case.tolerance:8.1e}"
+        print(f"{case.kernel:13} {case.label:42} {allowed}{line}{'' if right else '  WRONG'}")
         wrong += not right
         count += 1
     where = f"the host and {gpu.name}" if gpu else "the host (no GPU here)"
