@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from teenybuild.compiler.frontend.scope import COMPUTED, Item, Place, changed_by_functions
+from teenybuild.compiler.frontend.scope import COMPUTED, Item, Place, bound_in_passing, changed_by_functions
 from teenybuild.compiler.frontend.source import Location, Source, read_source
 from teenybuild.compiler.frontend.values import (
     Builtin,
@@ -146,7 +146,13 @@ class Module:
         self.source = source
         #: Where kernels see the file from: its end.
         self.end = Place.end(source.tree.body)
-        self._changed = changed_by_functions(source.tree)
+        # Names that no single statement gives their meaning. What makes them is searched for as text first: walking every file
+        # would take longer than all else that is done here.
+        self._scattered: frozenset[str] = frozenset()
+        if any("global" in line for line in source.lines):
+            self._scattered |= changed_by_functions(source.tree)
+        if any(":=" in line for line in source.lines):
+            self._scattered |= bound_in_passing(source.tree)
         self._resolved: dict[tuple[str, ast.stmt], object] = {}
         self._busy: set[str] = set()
 
@@ -163,15 +169,15 @@ class Module:
 
     def defines(self, name: str, at: Place | None = None) -> bool:
         """Whether the file gives ``name`` a meaning at module level, before ``at``."""
-        return self.binding(name, at) is not None
+        return name in self._scattered or self.binding(name, at) is not None
 
     def lookup(self, name: str, at: Place | None = None) -> object:
         """What ``name`` means at a place, the end if none is named; raises KeyError where the file does not define it."""
+        if name in self._scattered:
+            return self._computed(name, "sets when it runs")
         place = self.binding(name, at)
         if place is None:
             raise KeyError(name)
-        if name in self._changed:
-            return self._computed(name, "changes in a function")
         key = (name, place.statement)
         if key not in self._resolved:
             busy = f"{name} at {id(place.statement)}"
@@ -187,12 +193,16 @@ class Module:
 
     def binding(self, name: str, at: Place | None = None) -> Place | None:
         """The statement that gives ``name`` its meaning at a place."""
-        for place in (at or self.end).walk():
-            block, index = place.block, place.index
-            if any(i == index for i, _ in block.bindings.get(name, ())):
-                return place
-            if index in block.stars and self._through_star(name, place) is not None:
-                return place
+        place: Place | None = at or self.end
+        while place is not None:
+            block = place.block
+            own = next((i for i, _ in reversed(block.bindings.get(name, ())) if i < place.index), -1)
+            for star in reversed(block.stars):
+                if own < star < place.index and self._through_star(name, place.before(star)) is not None:
+                    return place.before(star)
+            if own >= 0:
+                return place.before(own)
+            place = place.outer
         return None
 
     def too_early(self, node: ast.Name, at: Place | None) -> bool:

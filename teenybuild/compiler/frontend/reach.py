@@ -62,8 +62,9 @@ class _Closure:
         self.modules[function.module] = None
         # Locals shadow module-level names; every name a function binds is local to it, as in Python.
         bound = self._locals[function.node] = local_names(function.node)
-        where = function.module.place_of(function.node)
-        for default in parameter_defaults(function.node).values():
+        defaults = parameter_defaults(function.node)
+        where = function.module.place_of(function.node) if defaults else None
+        for default in defaults.values():
             self._meet_all(function.module, default, frozenset(), where)
         for statement in function.node.body:
             self._meet_all(function.module, statement, bound, None)
@@ -97,7 +98,7 @@ class _Closure:
         bound = self._locals[function.node]
         # Defaults are the module's to evaluate: BLOCK=BLOCK names a constant, not the parameter.
         outside = {n for d in parameter_defaults(function.node).values() for n in ast.walk(d)}
-        where = function.module.place_of(function.node)
+        where = function.module.place_of(function.node) if outside else None
 
         def spell(node: ast.expr) -> str | None:
             default = node in outside

@@ -67,18 +67,9 @@ class Place:
         """Another place of the same block."""
         return Place(self.block, index, self.outer)
 
-    def walk(self) -> Iterator[Place]:
-        """The statements that were run to get here, last first: each as the place before it."""
-        place: Place | None = self
-        while place is not None:
-            for index in reversed(range(place.index)):
-                yield place.before(index)
-            place = place.outer
-
 
 def bound(node: ast.stmt) -> Iterator[tuple[str, Item]]:
     """The names a statement binds (or unbinds), each with where its value is."""
-    yield from ((name, COMPUTED) for name in _walrus(node))
     match node:
         case ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef():
             yield node.name, None
@@ -166,24 +157,10 @@ def _parts(value: Any) -> list[ast.AST]:
     return [n for n in (value if isinstance(value, list) else [value]) if isinstance(n, ast.AST)]  # pyright: ignore[reportUnknownVariableType]
 
 
-def _walrus(node: ast.stmt) -> Iterator[str]:
-    """Names bound by ``:=`` in a statement's own expressions, comprehensions included."""
-    if isinstance(
-        node,
-        ast.If
-        | ast.Try
-        | ast.TryStar
-        | ast.For
-        | ast.AsyncFor
-        | ast.While
-        | ast.With
-        | ast.AsyncWith
-        | ast.Match,
-    ):
-        return  # among what is bound inside
-    for inner in _own(node):
-        if isinstance(inner, ast.NamedExpr):
-            yield inner.target.id
+def bound_in_passing(tree: ast.Module) -> frozenset[str]:
+    """Names that ``:=`` binds in the module's own expressions, comprehensions included."""
+    inner = (n for statement in tree.body for n in _own(statement))
+    return frozenset(n.target.id for n in inner if isinstance(n, ast.NamedExpr))
 
 
 def changed_by_functions(tree: ast.Module) -> frozenset[str]:
