@@ -518,17 +518,18 @@ class Expressions:
     def _call_builtin(
         self, node: ast.Call, name: str, positional: Sequence[object], named: dict[str, object]
     ) -> object:
-        signature = builtins.signature(name)
-        form = f"it is called as {name}{signature}"
-        for keyword in named:
-            if keyword not in signature.parameters:
-                hint = did_you_mean(keyword, signature.parameters) or form
-                raise self.error(node, f"{name} has no parameter {keyword}", hint)
-        try:
-            bound = signature.bind(*positional, **named)
-        except TypeError as wrong:
-            raise self.error(node, f"{name}: {wrong}", form) from None
-        return builtins.BUILTINS[name](self.semantics, *bound.args, **bound.kwargs)
+        if not builtins.takes(name, len(positional), named):
+            signature = builtins.signature(name)
+            form = f"it is called as {name}{signature}"
+            for keyword in named:
+                if keyword not in signature.parameters:
+                    hint = did_you_mean(keyword, signature.parameters) or form
+                    raise self.error(node, f"{name} has no parameter {keyword}", hint)
+            try:
+                signature.bind(*positional, **named)
+            except TypeError as wrong:
+                raise self.error(node, f"{name}: {wrong}", form) from None
+        return builtins.BUILTINS[name](self.semantics, *positional, **named)
 
     def call_function(
         self, node: ast.Call, function: Function, positional: Sequence[object], named: dict[str, object]

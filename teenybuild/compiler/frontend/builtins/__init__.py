@@ -17,9 +17,9 @@ from teenybuild.compiler.frontend.builtins import (
     static,
 )
 from teenybuild.compiler.frontend.builtins.names import ALIASES, LATER, VALUES
-from teenybuild.compiler.frontend.builtins.registry import BUILTINS, METHODS, signature
+from teenybuild.compiler.frontend.builtins.registry import BUILTINS, METHODS, signature, takes
 
-__all__ = ["ALIASES", "BUILTINS", "LATER", "METHODS", "PYTHON_NAMES", "VALUES", "signature"]
+__all__ = ["ALIASES", "BUILTINS", "LATER", "METHODS", "PYTHON_NAMES", "VALUES", "signature", "takes"]
 
 #: Importing a module of these enters its functions.
 MODULES = (programs, making, shapes, memory, elementwise, reductions, products, static)
