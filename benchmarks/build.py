@@ -24,16 +24,20 @@ KERNELS = HERE.parent / "kernels"
 POINTERS = {"div": 16}
 
 
-def median_ms(work: Callable[[], object], runs: int = 9, warmup: int = 2) -> float:
-    """Median milliseconds of a call."""
-    for _ in range(warmup):
-        work()
-    times: list[float] = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        times.append((time.perf_counter() - start) * 1e3)
-    return statistics.median(times)
+#: Turns that each way of compiling takes, one after the other, and turns before those that count.
+ROUNDS, WARMUP = 21, 5
+
+
+def medians_ms(works: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """Median milliseconds of each, run in turn so that all see the same machine."""
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for turn in range(WARMUP + ROUNDS):
+        for name, work in works.items():
+            start = time.perf_counter()
+            work()
+            if turn >= WARMUP:
+                times[name].append((time.perf_counter() - start) * 1e3)
+    return {name: statistics.median(values) for name, values in times.items()}
 
 
 # One specialisation, in process ---------------------------------------------------------------------------------
@@ -65,21 +69,18 @@ def assumptions(types: dict[str, str]) -> dict[str, dict[str, int]]:
     return {name: POINTERS for name, t in types.items() if t != "f32"}
 
 
-def our_compile(case: dict[str, Any], target: str) -> float:
-    """Milliseconds from source to PTX or shared object, nothing cached."""
+def our_compile(case: dict[str, Any], target: str, cache: str) -> Callable[[], object]:
+    """From source to PTX or shared object, nothing cached."""
     import teenybuild
 
-    with tempfile.TemporaryDirectory() as cache:
-        return median_ms(
-            lambda: teenybuild.compile(
-                f"{KERNELS}/{case['kernel']}", target, case["types"], case["const"],
-                assume=assumptions(case["types"]), cache_dir=cache, force=True,
-            )
-        )  # fmt: skip
+    return lambda: teenybuild.compile(
+        f"{KERNELS}/{case['kernel']}", target, case["types"], case["const"],
+        assume=assumptions(case["types"]), cache_dir=cache, force=True,
+    )  # fmt: skip
 
 
-def triton_compile(case: dict[str, Any]) -> float | None:
-    """Milliseconds from source to PTX in Triton, without its assembler and cache; None where it is not installed."""
+def triton_compile(case: dict[str, Any], last: str) -> Callable[[], object] | None:
+    """From source to ``last`` (``ptx`` or ``cubin``) in Triton, without its cache; None where it is not installed."""
     try:
         import triton
         from triton.backends.compiler import GPUTarget
@@ -115,13 +116,24 @@ def triton_compile(case: dict[str, Any]) -> float | None:
         backend.add_stages(stages, options, source.language)
         metadata: dict[str, Any] = {"target": target, **options.__dict__}
         for stage, run in stages.items():
-            if stage == "cubin":
-                break
             module = run(module, metadata)
+            if stage == last:
+                break
 
     os.environ["TRITON_ALWAYS_COMPILE"] = "1"
     del triton
-    return median_ms(work)
+    return work
+
+
+def compile_times(case: dict[str, Any]) -> dict[str, float]:
+    """Milliseconds of every way to compile one case."""
+    with tempfile.TemporaryDirectory() as cache:
+        works = {"ptx": our_compile(case, "sm_90a", cache), "cpu": our_compile(case, "cpu", cache)}
+        for name, last in (("triton", "ptx"), ("triton_cubin", "cubin")):
+            theirs = triton_compile(case, last)
+            if theirs is not None:
+                works[name] = theirs
+        return medians_ms(works)
 
 
 # A project of many specialisations --------------------------------------------------------------------------------
@@ -219,20 +231,24 @@ def project_times() -> dict[str, Any]:
         directory = Path(raw)
         make_project(directory, "sm_90a")
         cold, report = teenybuild(directory, "build")
-        nothing = median_ms(lambda: teenybuild(directory, "build"), runs=15)
         ninja = [ninja_binary(), "-C", str(directory / "build")]
         said = subprocess.run(ninja, capture_output=True, text=True, check=True).stdout
         if "no work to do" not in said:
             raise SystemExit(f"ninja has work to do after a build:\n{said}")
-        bare = median_ms(lambda: subprocess.run(ninja, capture_output=True, check=True), runs=15)
+        nothing = medians_ms(
+            {
+                "teenybuild": lambda: teenybuild(directory, "build"),
+                "ninja": lambda: subprocess.run(ninja, capture_output=True, check=True),
+            }
+        )
         for stamp in (directory / "build" / "stamps").rglob("*.json"):
             stamp.unlink()
         cached, _ = teenybuild(directory, "build")
         return {
             "specialisations": report["specialisations"],
             "cold_s": cold,
-            "nothing_teenybuild_ms": nothing,
-            "nothing_ninja_ms": bare,
+            "nothing_teenybuild_ms": nothing["teenybuild"],
+            "nothing_ninja_ms": nothing["ninja"],
             "from_cache_s": cached,
         }
 
@@ -242,11 +258,12 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
     figures: dict[str, Any] = {"compile_ms": {}}
-    print(f"{'one specialisation, in process':32} {'PTX':>9} {'cpu':>9} {'Triton':>9}   ms, median")
+    columns = {"ptx": "PTX", "cpu": "cpu", "triton": "Triton", "triton_cubin": "and ptxas"}
+    heads = "".join(f" {head:>9}" for head in columns.values())
+    print(f"{'one specialisation, in process':32}{heads}   ms, median of {ROUNDS}")
     for name, case in CASES.items():
-        gpu, cpu, triton = our_compile(case, "sm_90a"), our_compile(case, "cpu"), triton_compile(case)
-        figures["compile_ms"][name] = {"ptx": gpu, "cpu": cpu, "triton": triton}
-        print(f"{name:32} {gpu:9.1f} {cpu:9.1f} {triton if triton is not None else float('nan'):9.1f}")
+        found = figures["compile_ms"][name] = compile_times(case)
+        print(f"{name:32}" + "".join(f" {found[c]:9.1f}" if c in found else f" {'-':>9}" for c in columns))
     times = project_times()
     figures["project"] = times
     n = times["specialisations"]

@@ -92,7 +92,7 @@ class Cache:
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             for extension, data in files.items():
-                write_atomically(self.path(name, key, extension), data)
+                _write_part(self.path(name, key, extension), data)
             write_atomically(self.path(name, key, "json"), text.encode())
         except OSError as wrong:
             raise _cannot_write(self.directory, wrong) from None
@@ -122,21 +122,42 @@ def is_ours(name: str) -> bool:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Writes a file that appears whole or not at all; leaves nothing behind when it cannot."""
-    # Plain calls: a build writes five files for each kernel, and these are a quarter of its time outside LLVM.
     directory, name = os.path.split(path)
     temporary = os.path.join(directory, f".{name}.{os.urandom(6).hex()}.tmp")  # noqa: PTH118
+    _write_new(temporary, data)
     try:
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        os.replace(temporary, path)  # noqa: PTH105
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)  # noqa: PTH108
+        raise
+
+
+def _write_part(path: Path, data: bytes) -> None:
+    """Writes a file of an entry that is not there before its description is, and is checked against that.
+
+    So it may be seen half written, and a rename, which would take most of the time, is needed only where such a file is there: another
+    writer's, under way or dead, or a damaged one.
+    """
+    try:
+        _write_new(str(path), data)
+    except FileExistsError:
+        write_if_changed(path, data)
+
+
+def _write_new(path: str, data: bytes) -> None:
+    """Writes a file that must not be there yet. Plain calls: a build writes five files for each kernel."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
         try:
             left = memoryview(data)
             while left:
                 left = left[os.write(file, left) :]
         finally:
             os.close(file)
-        os.replace(temporary, path)  # noqa: PTH105
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(temporary)  # noqa: PTH108
+            os.unlink(path)  # noqa: PTH108
         raise
 
 

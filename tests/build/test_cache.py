@@ -96,6 +96,33 @@ def test_writers_of_one_key_do_not_disturb_each_other(cache: Cache) -> None:
     assert sorted(p.suffix for p in cache.directory.iterdir()) == [".json", ".ptx", ".py"]
 
 
+def test_what_a_dead_writer_left_is_replaced(cache: Cache) -> None:
+    """Files without a description are no entry; half of one gives way to a whole one."""
+    cache.store("k", KEY, FILES, {"abi_version": 1})
+    cache.path("k", KEY, "json").unlink()
+    whole = cache.path("k", KEY, "ptx").read_bytes()
+    cache.path("k", KEY, "ptx").write_bytes(whole[:3])
+    assert cache.find("k", KEY) is None
+    cache.store("k", KEY, FILES, {"abi_version": 1})
+    assert cache.find("k", KEY) is not None
+    assert cache.path("k", KEY, "ptx").read_bytes() == whole
+    assert not cache.damaged
+
+
+def test_a_full_disk_leaves_no_part_of_a_file(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.write
+
+    def half(file: int, data: memoryview) -> int:
+        if len(data) > 3:
+            return real(file, data[:3])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.write", half)
+    with pytest.raises(UserError, match="free some space"):
+        cache.store("k", KEY, FILES, {"abi_version": 1})
+    assert list(cache.directory.iterdir()) == []
+
+
 def test_the_description_is_the_same_bytes_every_time(cache: Cache) -> None:
     cache.store("k", KEY, FILES, {"b": 1, "a": "é"})
     first = cache.path("k", KEY, "json").read_bytes()
