@@ -73,6 +73,8 @@ def bound(node: ast.stmt) -> Iterator[tuple[str, Item]]:
     match node:
         case ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef():
             yield node.name, None
+        case ast.Expr():
+            return
         case ast.Import():
             for alias in node.names:
                 yield alias.asname or alias.name.split(".")[0], alias

@@ -9,6 +9,7 @@ import stat
 import tokenize
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from teenybuild.diagnostics import Note, Span, UserError, error
@@ -116,6 +117,12 @@ def read_source(path: Path, display: str) -> Source:
         data = path.read_bytes()
     except OSError as wrong:
         raise error(f"cannot read the kernel file: {wrong.strerror}", span) from None
+    return _source(display, data)
+
+
+@lru_cache(maxsize=16)
+def _source(display: str, data: bytes) -> Source:
+    """A process that compiles many specialisations of a file parses it once. Nothing changes a source once it is made."""
     return Source(display, data)
 
 
