@@ -259,6 +259,66 @@ def rsqrt(x: Any) -> Any:
     _outside("tl.rsqrt")
 
 
+def floor(x: Any) -> Any:
+    """The largest whole number that is not above x; f32 and f64."""
+    _outside("tl.floor")
+
+
+def ceil(x: Any) -> Any:
+    """The smallest whole number that is not below x; f32 and f64."""
+    _outside("tl.ceil")
+
+
+def sqrt_rn(x: Any) -> Any:
+    """Square root of f32, correctly rounded on every target."""
+    _outside("tl.sqrt_rn")
+
+
+def div_rn(x: Any, y: Any) -> Any:
+    """``x / y`` of f32, correctly rounded on every target."""
+    _outside("tl.div_rn")
+
+
+def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> Any:
+    """``x / y`` of floats."""
+    _outside("tl.fdiv")
+
+
+def umulhi(x: Any, y: Any) -> Any:
+    """The upper half of the product of two integers of 32 or 64 bits, taken as unsigned."""
+    _outside("tl.umulhi")
+
+
+def sigmoid(x: Any) -> Any:
+    """``1 / (1 + exp(-x))``; f32 and f64."""
+    _outside("tl.sigmoid")
+
+
+def multiple_of(input: Any, values: Any) -> Any:
+    """``input``, of which the compiler may take for true that it is a multiple of ``values``; for a tile, one number an axis, of the first value of each contiguous run."""
+    _outside("tl.multiple_of")
+
+
+def max_contiguous(input: Any, values: Any) -> Any:
+    """``input``, of which the compiler may take for true that runs of ``values`` elements count up by one; one number an axis."""
+    _outside("tl.max_contiguous")
+
+
+def max_constancy(input: Any, values: Any) -> Any:
+    """``input``, of which the compiler may take for true that runs of ``values`` elements are equal; one number an axis."""
+    _outside("tl.max_constancy")
+
+
+def assume(cond: Any) -> None:
+    """A condition that the author knows to hold. Nothing is made of it yet."""
+    _outside("tl.assume")
+
+
+def debug_barrier() -> None:
+    """What any lane has written before it, every lane of the program may read after it."""
+    _outside("tl.debug_barrier")
+
+
 def cast(input: Any, dtype: dtype, fp_downcast_rounding: str | None = None, bitcast: bool = False) -> Any:
     """``input`` as another dtype (``x.to(dtype)``): floats round to nearest even, float to integer toward zero."""
     _outside("tl.cast")
@@ -286,7 +346,7 @@ def max(
     return_indices_tie_break_left: bool = True,
     keep_dims: bool = False,
 ) -> Any:
-    """The largest along ``axis``, or of everything; f16 and bf16 give f32."""
+    """The largest along ``axis``, or of everything; f16 and bf16 give f32. With ``return_indices``, also where it is."""
     _outside("tl.max")
 
 
@@ -297,8 +357,38 @@ def min(
     return_indices_tie_break_left: bool = True,
     keep_dims: bool = False,
 ) -> Any:
-    """The smallest along ``axis``, or of everything; f16 and bf16 give f32."""
+    """The smallest along ``axis``, or of everything; f16 and bf16 give f32. With ``return_indices``, also where it is."""
     _outside("tl.min")
+
+
+def argmax(input: Any, axis: int, tie_break_left: bool = True, keep_dims: bool = False) -> Any:
+    """Where the largest along ``axis`` is, as i32: the first of equal ones, or, without ``tie_break_left``, one of them."""
+    _outside("tl.argmax")
+
+
+def argmin(input: Any, axis: int, tie_break_left: bool = True, keep_dims: bool = False) -> Any:
+    """Where the smallest along ``axis`` is, as i32: the first of equal ones, or, without ``tie_break_left``, one of them."""
+    _outside("tl.argmin")
+
+
+def xor_sum(input: Any, axis: int | None = None, keep_dims: bool = False) -> Any:
+    """The exclusive or of all elements along ``axis``, or of everything; integers."""
+    _outside("tl.xor_sum")
+
+
+def reduce_or(input: Any, axis: int | None, keep_dims: bool = False) -> Any:
+    """The or of all elements along ``axis``, or of everything for None; integers."""
+    _outside("tl.reduce_or")
+
+
+def reduce(input: Any, axis: int | None, combine_fn: Any, keep_dims: bool = False) -> Any:
+    """A tile, or a tuple of tiles, combined along ``axis`` by a function of two values (of two of each): it must commute."""
+    _outside("tl.reduce")
+
+
+def softmax(x: Any, dim: int | None = None, keep_dims: bool = False, ieee_rounding: bool = False) -> Any:
+    """``exp(x - max) / sum`` along ``dim``, or the first axis; f32 and f64. Of more than one axis with ``keep_dims``."""
+    _outside("tl.softmax")
 
 
 def dot(

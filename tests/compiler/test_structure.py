@@ -41,6 +41,7 @@ OPERATIONS = sorted(set(classes()), key=lambda kind: kind.name)
 HANDLED = {
     tt.Load, tt.Store, tt.Reduce, tt.Dot, tt.ConvertLayout, scf.For, scf.If,
     constant.Constant, tt.GetProgramId, tt.GetNumPrograms, tt.Splat, tt.MakeRange, tt.Broadcast, tt.Reshape, tt.ExpandDims, tt.Trans,
+    tt.Barrier,
 }  # fmt: skip
 
 

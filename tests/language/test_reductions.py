@@ -323,7 +323,7 @@ def test_reductions_that_feed_each_other(shape: tuple[int, int], num_warps: int)
     [
         ("tl.sum(v, axis=2)", "the axis of tl.sum is between -2 and 1"),
         ("tl.sum(v, axis=1.0)", "the axis of tl.sum is an integer known at compile time"),
-        ("tl.max(v, return_indices=True)", "return_indices= of tl.max is not in this version yet"),
+        ("tl.max(v, return_indices=True)", "tl.max finds where something is along an axis; name it"),
         ("tl.sum(3.0)", "tl.sum takes a tile, got the constant 3.0"),
         ("tl.sum(x)", "tl.sum takes a tile, got a pointer"),
         ("tl.sum(x + v.to(tl.int32))", "tl.sum takes numbers"),

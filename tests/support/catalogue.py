@@ -11,12 +11,14 @@ from teenybuild.api import Artifact, compile
 from tests.language import (
     oracle,
     test_block_pointers,
+    test_combining,
     test_control,
     test_dot,
     test_functions,
     test_memory,
     test_programs,
     test_reductions,
+    test_rounding_and_hints,
     test_shapes,
 )
 
@@ -155,6 +157,13 @@ def _entries() -> Iterator[Entry]:
         "block_matmul", test_block_pointers.MATMUL, "a b c: *f32, M N K sa sb sc: i32", "BM=32 BN=16 BK=32"
     )
     yield _entry("block_branch", test_block_pointers.BRANCH, "x o: *f32, n k: i32", "B=32")
+    yield _entry("places", test_combining.PLACES, "x v w: *f32, i j: *i32", "M=16 N=64 AXIS=1 OUT=16")
+    yield _entry("own_combine", test_combining.OWN, "x o p: *f32, q: *i32", "M=16 N=32")
+    yield _entry("softmax_function", test_combining.SOFTMAX, "x o: *f32", "M=8 N=64")
+    yield _entry("rounded", test_rounding_and_hints.ROUNDED, "x y o: *f32, p: *u32, q: *u64", "B=128")
+    yield _entry("curves", test_rounding_and_hints.CURVES, "x o: *f32", "B=128")
+    yield _entry("hinted", test_rounding_and_hints.HINTED, "x o: *f32, n shift: i32", "B=128")
+    yield _entry("barrier", test_rounding_and_hints.BARRIER, "x o: *f32", "B=256")
     yield _entry("hints", test_memory.HINTS, "x o: *f32, n: i32", "BLOCK=256")
     yield _entry("mixed", test_memory.MIXED, "x o p: *f32, y: *f16, z: *i8", "BLOCK=256 STEP=2")
     yield _entry(

@@ -532,7 +532,7 @@ class Expressions:
         return builtins.BUILTINS[name](self.semantics, *positional, **named)
 
     def call_function(
-        self, node: ast.Call, function: Function, positional: Sequence[object], named: dict[str, object]
+        self, node: ast.AST, function: Function, positional: Sequence[object], named: dict[str, object]
     ) -> object:
         """A call of a kernel file's function; overridden where functions can be inlined."""
         raise self.error(node, f"{function.name} cannot be called outside a kernel")

@@ -6,11 +6,11 @@ against its interpreter in the tests.  Operands are :class:`Tensor` or Python nu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 
 from teenybuild.compiler.frontend.builder import Builder
-from teenybuild.compiler.frontend.values import Tensor, describe, ir_element, spell_element
+from teenybuild.compiler.frontend.values import Function, Tensor, describe, ir_element, spell_element
 from teenybuild.compiler.ir import arith, math, tt
 from teenybuild.compiler.ir.core import Op, Value
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, Type, with_element
@@ -52,6 +52,11 @@ class Semantics:
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
+        #: Inlines a call of a kernel file's function here; for who takes functions as arguments. The reader supplies it.
+        self.call: Callable[[Function, Sequence[object]], object] = self._no_call
+
+    def _no_call(self, function: Function, values: Sequence[object]) -> object:
+        raise self.builder.error(f"{function.name} cannot be called outside a kernel")
 
     # Conversions of operands ----------------------------------------------------------------------------------
 

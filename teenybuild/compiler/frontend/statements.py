@@ -61,6 +61,9 @@ class Reader(Expressions):
         self._calls: list[Function] = []
         self._loops = 0
         self._depth = 0
+        self.semantics.call = lambda function, values: self.call_function(
+            self.builder.location.node, function, values, {}
+        )
 
     # Blocks of statements -------------------------------------------------------------------------------------
 
@@ -483,7 +486,7 @@ class Reader(Expressions):
     # Calls ----------------------------------------------------------------------------------------------------
 
     def call_function(
-        self, node: ast.Call, function: Function, positional: Sequence[object], named: dict[str, object]
+        self, node: ast.AST, function: Function, positional: Sequence[object], named: dict[str, object]
     ) -> object:
         """Inlines a function of a kernel file: its body is read here, with its arguments' values."""
         here = self.builder.location

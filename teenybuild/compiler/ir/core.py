@@ -28,6 +28,8 @@ COMMUTES = 2
 ELEMENTWISE = 4
 #: Ends a block.
 TERMINATOR = 8
+#: Does something beyond giving results: is never left out, and no memory is read before it that was read after it.
+EFFECT = 16
 
 
 class Value:
@@ -160,6 +162,11 @@ class Op:
         if not self.block_fields:
             return []
         return [b for b in (getattr(self, name) for name in self.block_fields) if b is not None]
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether it, or anything inside it, does something beyond giving results."""
+        return bool(self.traits & EFFECT) or any(inner.has_effect for b in self.blocks for inner in b.ops)
 
     def attributes(self) -> tuple[object, ...]:
         """The values of its attributes, in field order: what, with operands and class, makes two pure ops equal."""

@@ -7,6 +7,8 @@ from typing import Literal
 from teenybuild.compiler.ir import fold
 from teenybuild.compiler.ir.constant import constant, constant_of
 from teenybuild.compiler.ir.core import (
+    COMMUTES,
+    EFFECT,
     ELEMENTWISE,
     PURE,
     TERMINATOR,
@@ -205,6 +207,71 @@ class Bitcast(Op, name="tt.bitcast", traits=PURE | ELEMENTWISE):
         )
 
 
+class PreciseSqrt(Op, name="tt.precise_sqrt", traits=PURE | ELEMENTWISE):
+    """The square root of f32, correctly rounded."""
+
+    source: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.source.type,)
+
+
+class PreciseDivF(Op, name="tt.precise_divf", traits=PURE | ELEMENTWISE):
+    """``x / y`` of f32, correctly rounded."""
+
+    x: Operand
+    y: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.x.type,)
+
+    def verify(self) -> None:
+        if self.x.type != self.y.type:
+            raise VerifyError(self, "operands differ in type")
+
+
+class MulhiUI(Op, name="tt.mulhiui", traits=PURE | ELEMENTWISE | COMMUTES):
+    """The upper half of the product of two unsigned integers."""
+
+    x: Operand
+    y: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.x.type,)
+
+    def verify(self) -> None:
+        if self.x.type != self.y.type:
+            raise VerifyError(self, "operands differ in type")
+
+
+class Hint(Op, name="tt.bitcast", traits=PURE | ELEMENTWISE):
+    """The same values, with what the kernel's author says of them: see :mod:`teenybuild.compiler.layout.axes`.
+
+    Triton keeps that in attributes of whatever made the value; a bitcast to the type it has carries them as well.
+    """
+
+    source: Operand
+    kind: Literal["contiguity", "divisibility", "constancy"]
+    values: tuple[int, ...]
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.source.type,)
+
+    def assembly(self, names: Names) -> str:
+        said = ", ".join(map(str, self.values))
+        dense = f"dense<{said if len(set(self.values)) == 1 and len(self.values) == 1 else f'[{said}]'}>"
+        text = spell(self.source.type)
+        attribute = f"tt.{self.kind} = {dense} : tensor<{len(self.values)}xi32>"
+        return f"{self.name} {names[self.source]} {{{attribute}}} : {text} -> {text}"
+
+
+class Barrier(Op, name="gpu.barrier", traits=EFFECT):
+    """What any lane has written before it, every lane of the program may read after it."""
+
+    def assembly(self, names: Names) -> str:
+        return self.name
+
+
 def _pointee(op: Op, pointer: Type) -> Element:
     found = element(pointer)
     if not isinstance(found, Pointer):
@@ -236,6 +303,10 @@ class Load(Op, name="tt.load"):
     eviction: Eviction = ""
     volatile: bool = False
 
+    @property
+    def has_effect(self) -> bool:
+        return self.volatile
+
     def infer(self) -> tuple[Type, ...]:
         return (with_element(self.pointer.type, _pointee(self, self.pointer.type)),)
 
@@ -252,7 +323,7 @@ class Load(Op, name="tt.load"):
         return f"{self.name} {operands}{hints}{volatile} : {spell(self.pointer.type)}"
 
 
-class Store(Op, name="tt.store"):
+class Store(Op, name="tt.store", traits=EFFECT):
     """Writes ``value`` through each pointer where ``mask`` holds."""
 
     pointer: Operand

@@ -11,6 +11,7 @@ Two phases: *infer* settles homes by walking forward and backward to a fixed poi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from teenybuild.compiler.ir import arith, math, scf, tt
 from teenybuild.compiler.ir.constant import Constant
@@ -315,7 +316,9 @@ class _Rewrite:
             case scf.Yield():
                 raise AssertionError("handled with its owner")
             case tt.Reduce():
-                sources = tuple(self._home(v) for v in op.sources)
+                first = self._home(op.sources[0])
+                layout = cast(Layout, first.layout)
+                sources = (first, *(self.want(v, layout) for v in op.sources[1:]))
                 self._keep(tt.Reduce(sources, op.axis, op.combine, op.order), op)
             case tt.Dot():
                 layout = self._homes[op.result]

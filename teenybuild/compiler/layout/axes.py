@@ -206,6 +206,27 @@ def _trans(op: Op, get: Get) -> AxisInfo:
     )
 
 
+def _hint(op: Op, get: Get) -> AxisInfo:
+    """What the author says is taken for true, power of two by power of two, as in Triton."""
+    assert isinstance(op, tt.Hint)
+    source = get(op.source)
+    said = tuple(_power_of_two_in(v) for v in op.values)
+    if not shape_of(op.source.type):
+        return replace(source, divisor=max(source.divisor, said[0])) if op.kind == "divisibility" else source
+
+    def more(known: tuple[int, ...], most: tuple[int, ...] | None = None) -> tuple[int, ...]:
+        bounds = most or (_MOST,) * len(known)
+        return tuple(min(max(a, b), m) for a, b, m in zip(known, said, bounds, strict=True))
+
+    match op.kind:
+        case "contiguity":
+            return replace(source, contiguity=more(source.contiguity, shape_of(op.source.type)))
+        case "divisibility":
+            return replace(source, divisibility=more(source.divisibility))
+        case "constancy":
+            return replace(source, constancy=more(source.constancy, shape_of(op.source.type)))
+
+
 def _every_element(info: AxisInfo) -> int:
     """A power of two that divides every element: run starts, and how far elements may lie from one."""
     if not info.contiguity:
@@ -458,6 +479,7 @@ _RULES: Mapping[type[Op], Callable[[Op, Get], AxisInfo]] = {
     tt.Trans: _trans,
     tt.AddPtr: _add,
     tt.Bitcast: _bitcast,
+    tt.Hint: _hint,
     arith.AddI: _add,
     arith.SubI: _add,
     arith.MulI: _multiply,

@@ -288,6 +288,36 @@ def _fma(lane: Lane, op: Op, operands: Sequence[str]) -> str:
     return lane.intrinsic("fma", dtype_of(op.results[0].type).llvm, *operands)
 
 
+@rule(math.Floor, math.Ceil)
+def _round(lane: Lane, op: Op, operands: Sequence[str]) -> str:
+    name = "floor" if isinstance(op, math.Floor) else "ceil"
+    return lane.intrinsic(name, dtype_of(op.results[0].type).llvm, operands[0])
+
+
+@rule(tt.PreciseSqrt)
+def _precise_sqrt(lane: Lane, op: Op, operands: Sequence[str]) -> str:
+    return lane.intrinsic("sqrt", dtype_of(op.results[0].type).llvm, operands[0])
+
+
+@rule(tt.PreciseDivF)
+def _precise_division(lane: Lane, op: Op, operands: Sequence[str]) -> str:
+    return lane.two("fdiv", dtype_of(op.results[0].type).llvm, operands[0], operands[1])
+
+
+@rule(tt.MulhiUI)
+def _upper_half(lane: Lane, op: Op, operands: Sequence[str]) -> str:
+    dtype = dtype_of(op.results[0].type)
+    wide = f"i{2 * dtype.bits}"
+    a, b = (lane.convert("zext", dtype.llvm, x, wide) for x in operands)
+    upper = lane.two("lshr", wide, lane.two("mul", wide, a, b), lane.splat(wide, str(dtype.bits)))
+    return lane.convert("trunc", wide, upper, dtype.llvm)
+
+
+@rule(tt.Hint)
+def _hint(lane: Lane, op: Op, operands: Sequence[str]) -> str:
+    return operands[0]
+
+
 @rule(math.Exp)
 def _exp(lane: Lane, op: Op, operands: Sequence[str]) -> str:
     return functions.exp(lane, cast(math.Exp, op), operands[0])

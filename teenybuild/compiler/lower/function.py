@@ -41,6 +41,7 @@ class FunctionLowering:
             tt.Store: lambda op: lower_store(machine, cast(tt.Store, op), axes),
             tt.Reduce: lambda op: lower_reduce(machine, cast(tt.Reduce, op)),
             tt.Dot: lambda op: lower_dot(machine, cast(tt.Dot, op)),
+            tt.Barrier: lambda op: _barrier(machine),
             tt.ConvertLayout: lambda op: lower_convert(machine, cast(tt.ConvertLayout, op)),
             scf.For: lambda op: lower_for(machine, cast(scf.For, op), self.block),
             scf.If: lambda op: lower_if(machine, cast(scf.If, op), self.block),
@@ -141,6 +142,11 @@ def equal_registers(layout: Layout, constancy: tuple[int, ...]) -> list[int] | N
     seen: dict[int, int] = {}
     found = [seen.setdefault(index & ~same, r) for r, index in enumerate(layout.indices)]
     return found if len(seen) < layout.count else None
+
+
+def _barrier(machine: Machine) -> None:
+    machine.meet()
+    machine.barrier()
 
 
 def _make_range(op: tt.MakeRange, layout: Layout) -> Callable[[Lane, int], str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from teenybuild.compiler.ir import scf, tt
-from teenybuild.compiler.ir.core import Block, Function, Op, Value, is_pure, walk
+from teenybuild.compiler.ir import tt
+from teenybuild.compiler.ir.core import Block, Function, Op, Value, is_pure
 from teenybuild.compiler.ir.types import dtype_of, numel
 
 #: Bytes a lane may hold of loads moved up past one meeting point, and of one load of narrow elements: those widen when they are used, and a
@@ -43,13 +43,13 @@ class HoistLoads:
         moved: dict[Op, None] = {}
         waiting = 0
         for op in late:
-            if _writes(op):
+            if op.has_effect:
                 break
             if any(v in fixed and v not in movable for v in op.operands):
                 continue
             if is_pure(op) and not op.blocks:
                 movable.update(op.results)
-            elif isinstance(op, tt.Load) and not op.volatile:
+            elif isinstance(op, tt.Load):
                 size = dtype_of(op.result.type).size
                 bytes_ = -(-numel(op.result.type) // self.threads) * size
                 if waiting + bytes_ <= (
@@ -68,12 +68,3 @@ class HoistLoads:
                 self._take(value.op, moved, movable)
         moved[op] = None
         movable.discard(op.results[0])
-
-
-def _writes(op: Op) -> bool:
-    """Whether it, or anything inside it, writes memory."""
-    if isinstance(op, tt.Store):
-        return True
-    return isinstance(op, scf.For | scf.If) and any(
-        isinstance(inner, tt.Store) for b in op.blocks for inner in walk(b)
-    )

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from teenybuild.compiler.ir.constant import constant_of
 from teenybuild.compiler.ir.core import TERMINATOR, Block, Function, Op, Value, is_pure
 from teenybuild.compiler.ir.scf import For, If, Yield
-from teenybuild.compiler.ir.tt import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +136,7 @@ def _drop_dead(block: Block, used: set[Value]) -> None:
     kept: list[Op] = []
     for op in reversed(block.ops):
         needed = bool(op.traits & TERMINATOR) or any(r in used for r in op.results)
-        if not needed and not _has_effect(op):
+        if not needed and not op.has_effect:
             continue
         if isinstance(op, If):
             _drop_results(op, used)
@@ -147,10 +146,6 @@ def _drop_dead(block: Block, used: set[Value]) -> None:
         kept.append(op)
     kept.reverse()
     block.ops = kept
-
-
-def _has_effect(op: Op) -> bool:
-    return isinstance(op, Store) or any(_has_effect(inner) for block in op.blocks for inner in block.ops)
 
 
 def _drop_results(op: If, used: set[Value]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from teenybuild.compiler.frontend.builtins import (
     elementwise,
+    hints,
     making,
     memory,
     products,
@@ -22,7 +23,7 @@ from teenybuild.compiler.frontend.builtins.registry import BUILTINS, METHODS, si
 __all__ = ["ALIASES", "BUILTINS", "LATER", "METHODS", "PYTHON_NAMES", "VALUES", "signature", "takes"]
 
 #: Importing a module of these enters its functions.
-MODULES = (programs, making, shapes, memory, elementwise, reductions, products, static)
+MODULES = (programs, making, shapes, memory, elementwise, reductions, products, hints, static)
 
 #: Python builtins a kernel may name.
 PYTHON_NAMES = frozenset(n for n in BUILTINS if "." not in n)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from teenybuild.compiler.frontend import constants
 from teenybuild.compiler.frontend.builtins.checks import a_dtype, a_flag, an_operand, constant_int, not_yet
 from teenybuild.compiler.frontend.builtins.registry import builtin
 from teenybuild.compiler.frontend.values import Tensor, describe
-from teenybuild.compiler.ir import math
+from teenybuild.compiler.ir import math, tt
 from teenybuild.compiler.ir.types import Pointer
+from teenybuild.dtypes import DType, f32, f64, i32, i64, u32, u64
 
 if TYPE_CHECKING:
     from teenybuild.compiler.frontend.semantics import Semantics
@@ -72,22 +74,68 @@ def fma(s: Semantics, x: object, y: object, z: object) -> Tensor:
     return s.fma(an_operand(s, x, "tl.fma"), an_operand(s, y, "tl.fma"), an_operand(s, z, "tl.fma"))
 
 
-def _register_math(name: str, kind: type[math.FloatUnary]) -> None:
+def _register_math(name: str, kind: type[math.FloatUnary]) -> Callable[[Semantics, object], Tensor]:
     def function(s: Semantics, x: object) -> Tensor:
         return s.float_function(kind, an_operand(s, x, f"tl.{name}"), f"tl.{name}")
 
     builtin(f"tl.{name}", method=True)(function)
+    return function
 
 
+exp = _register_math("exp", math.Exp)
 for _name, _kind in (
-    ("exp", math.Exp),
     ("exp2", math.Exp2),
     ("log", math.Log),
     ("log2", math.Log2),
     ("sqrt", math.Sqrt),
     ("rsqrt", math.Rsqrt),
+    ("floor", math.Floor),
+    ("ceil", math.Ceil),
 ):
     _register_math(_name, _kind)
+
+
+def _only(s: Semantics, value: Tensor, dtypes: tuple[DType, ...], name: str) -> Tensor:
+    if value.is_pointer or value.scalar not in dtypes:
+        words = ", ".join(map(str, dtypes))
+        raise s.builder.error(f"{name} takes {words}, got {describe(value)}")
+    return value
+
+
+@builtin("tl.sqrt_rn", method=True)
+def sqrt_rn(s: Semantics, x: object) -> Tensor:
+    value = _only(s, s.tensor(an_operand(s, x, "tl.sqrt_rn")), (f32,), "tl.sqrt_rn")
+    return s.builder.tensor(tt.PreciseSqrt(value.value), value.dtype)
+
+
+@builtin("tl.div_rn")
+def div_rn(s: Semantics, x: object, y: object) -> Tensor:
+    a, b = s.pair(an_operand(s, x, "tl.div_rn"), an_operand(s, y, "tl.div_rn"), what="divide")
+    _only(s, a, (f32,), "tl.div_rn")
+    return s.builder.tensor(tt.PreciseDivF(a.value, b.value), a.dtype)
+
+
+@builtin("tl.fdiv")
+def fdiv(s: Semantics, x: object, y: object, ieee_rounding: object = False) -> Tensor:
+    a_flag(s, ieee_rounding, "ieee_rounding")
+    a, b = s.tensor(an_operand(s, x, "tl.fdiv")), s.tensor(an_operand(s, y, "tl.fdiv"))
+    for side in (a, b):
+        if side.is_pointer or not side.scalar.is_float:
+            raise s.builder.error(f"tl.fdiv takes floats, got {describe(a)} and {describe(b)}")
+    return s.truediv(a, b)
+
+
+@builtin("tl.umulhi", method=True)
+def umulhi(s: Semantics, x: object, y: object) -> Tensor:
+    a, b = s.pair(an_operand(s, x, "tl.umulhi"), an_operand(s, y, "tl.umulhi"), what="multiply")
+    _only(s, a, (i32, u32, i64, u64), "tl.umulhi")
+    return s.builder.tensor(tt.MulhiUI(a.value, b.value), a.dtype)
+
+
+@builtin("tl.sigmoid", method=True)
+def sigmoid(s: Semantics, x: object) -> Tensor:
+    value = _only(s, s.tensor(an_operand(s, x, "tl.sigmoid")), (f32, f64), "tl.sigmoid")
+    return s.truediv(1, s.add(1, exp(s, s.negate(value))))
 
 
 @builtin("tl.cast", method=True)

@@ -2,74 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from teenybuild.compiler.frontend.builtins.checks import a_dtype, a_flag, a_tile, constant_int, not_yet
+from teenybuild.compiler.frontend.builtins import elementwise, making
+from teenybuild.compiler.frontend.builtins.checks import a_dtype, a_flag, a_tile, constant_int
 from teenybuild.compiler.frontend.builtins.registry import builtin
-from teenybuild.compiler.frontend.values import Tensor, describe
+from teenybuild.compiler.frontend.values import Function, Tensor, describe, is_tuple
 from teenybuild.compiler.ir import tt
-from teenybuild.compiler.ir.core import Block, Value
-from teenybuild.compiler.ir.types import element, numel
+from teenybuild.compiler.ir.constant import Constant
+from teenybuild.compiler.ir.core import ELEMENTWISE, Block, Value
+from teenybuild.compiler.ir.types import element
 from teenybuild.dtypes import bf16, f32, i32, u32
 
 if TYPE_CHECKING:
     from teenybuild.compiler.frontend.semantics import Semantics
 
+#: Combines two sets of scalars, one of each tile that is reduced.
+Combine = Callable[[Sequence[Tensor], Sequence[Tensor]], Sequence[Tensor]]
+
+
+def _axis(s: Semantics, value: Tensor, axis: object, name: str) -> int:
+    rank = len(value.shape)
+    along = constant_int(s, axis, f"the axis of {name}")
+    if not -rank <= along < rank:
+        raise s.builder.error(
+            f"the axis of {name} is between {-rank} and {rank - 1} for {describe(value)}, got {along}"
+        )
+    return along % rank
+
 
 def _reduce(
-    s: Semantics,
-    value: Tensor,
-    axis: object,
-    keep_dims: object,
-    combine: Callable[[Tensor, Tensor], Tensor],
-    name: str,
-) -> Tensor:
-    """Combines a tile along ``axis`` (over all of it for None) with a function of two scalars."""
+    s: Semantics, values: Sequence[Tensor], axis: object, keep_dims: object, combine: Combine, name: str
+) -> list[Tensor]:
+    """Combines tiles of one shape along ``axis`` (over all of them for None), pair by pair."""
     keep = a_flag(s, keep_dims, f"keep_dims of {name}")
-    rank = len(value.shape)
+    rank = len(values[0].shape)
     if axis is None:
-        along, source = 0, s.reshape(value, (numel(value.type),))
+        along, sources = 0, [s.reshape(v, (v.numel,)) for v in values]
     else:
-        along = constant_int(s, axis, f"the axis of {name}")
-        if not -rank <= along < rank:
-            raise s.builder.error(
-                f"the axis of {name} is between {-rank} and {rank - 1} for {describe(value)}, got {along}"
-            )
-        along, source = along % rank, value
-    scalar = element(source.type)
-    block = Block(args=[Value(scalar), Value(scalar)])
+        along, sources = _axis(s, values[0], axis, name), list(values)
+    scalars = [element(source.type) for source in sources]
+    block = Block(args=[Value(scalar) for scalar in (*scalars, *scalars)])
+    args = [Tensor(arg, v.dtype) for arg, v in zip(block.args, [*values, *values], strict=True)]
     with s.builder.into(block):
-        result = combine(Tensor(block.args[0], value.dtype), Tensor(block.args[1], value.dtype))
-        s.builder.add(tt.ReduceReturn((result.value,)))
-    reduced = s.builder.tensor(tt.Reduce((source.value,), along, block), value.dtype)
+        combined = combine(args[: len(values)], args[len(values) :])
+        s.builder.add(tt.ReduceReturn(tuple(c.value for c in combined)))
+    op = s.builder.add(tt.Reduce(tuple(v.value for v in sources), along, block))
+    reduced = [Tensor(r, v.dtype) for r, v in zip(op.results, values, strict=True)]
     if not keep:
         return reduced
     if axis is None:
-        return s.splat(reduced, (1,) * rank)
-    return s.expand_dims(reduced, along)
+        return [s.splat(r, (1,) * rank) for r in reduced]
+    return [s.expand_dims(r, along) for r in reduced]
+
+
+def _numbers(s: Semantics, input: object, name: str) -> Tensor:
+    value = a_tile(s, input, name)
+    if value.is_pointer:
+        raise s.builder.error(f"{name} takes numbers, got {describe(value)}")
+    return value
+
+
+def _each(function: Callable[[Tensor, Tensor], Tensor]) -> Combine:
+    return lambda a, b: [function(x, y) for x, y in zip(a, b, strict=True)]
 
 
 @builtin("tl.sum", method=True)
 def sum_(
     s: Semantics, input: object, axis: object = None, keep_dims: object = False, dtype: object = None
 ) -> Tensor:
-    value = a_tile(s, input, "tl.sum")
-    if value.is_pointer:
-        raise s.builder.error(f"tl.sum takes numbers, got {describe(value)}")
+    value = _numbers(s, input, "tl.sum")
     if dtype is not None:
         value = s.cast(value, a_dtype(s, dtype, "the dtype of tl.sum"))
     elif value.scalar.is_int and value.scalar.bits < 32:
         value = s.cast(value, i32 if value.scalar.is_signed else u32)
-    return _reduce(s, value, axis, keep_dims, s.add, "tl.sum")
+    return _reduce(s, [value], axis, keep_dims, _each(s.add), "tl.sum")[0]
+
+
+def _integers(s: Semantics, input: object, name: str) -> Tensor:
+    value = _numbers(s, input, name)
+    if not value.scalar.is_int:
+        raise s.builder.error(f"{name} is for integers, got {describe(value)}")
+    return value
+
+
+@builtin("tl.xor_sum", method=True)
+def xor_sum(s: Semantics, input: object, axis: object = None, keep_dims: object = False) -> Tensor:
+    value = _integers(s, input, "tl.xor_sum")
+    return _reduce(s, [value], axis, keep_dims, _each(s.bit_xor), "tl.xor_sum")[0]
+
+
+@builtin("tl.reduce_or", method=True)
+def reduce_or(s: Semantics, input: object, axis: object, keep_dims: object = False) -> Tensor:
+    value = _integers(s, input, "tl.reduce_or")
+    return _reduce(s, [value], axis, keep_dims, _each(s.bit_or), "tl.reduce_or")[0]
 
 
 def _extreme(
     s: Semantics, input: object, axis: object, keep_dims: object, name: str, largest: bool
 ) -> Tensor:
-    value = a_tile(s, input, name)
-    if value.is_pointer:
-        raise s.builder.error(f"{name} takes numbers, got {describe(value)}")
+    value = _numbers(s, input, name)
     if value.scalar == bf16 or (value.scalar.is_float and value.scalar.bits < 32):
         value = s.cast(value, f32)
     elif value.scalar.bits < 32:
@@ -78,7 +111,35 @@ def _extreme(
     def combine(a: Tensor, b: Tensor) -> Tensor:
         return s.extremum(a, b, largest=largest, propagate_nan=False)
 
-    return _reduce(s, value, axis, keep_dims, combine, name)
+    return _reduce(s, [value], axis, keep_dims, _each(combine), name)[0]
+
+
+def _extreme_with_index(
+    s: Semantics, input: object, axis: object, keep_dims: object, name: str, largest: bool, ties: object
+) -> tuple[Tensor, Tensor]:
+    """The extreme and where it is; of equal ones the first, if ``ties`` says so, else one of them."""
+    value = _numbers(s, input, name)
+    if value.scalar == bf16:
+        value = s.cast(value, f32)
+    left = a_flag(s, ties, f"tie_break_left of {name}")
+    if axis is None:
+        raise s.builder.error(f"{name} finds where something is along an axis; name it")
+    along = _axis(s, value, axis, name)
+    index = making.arange(s, 0, value.shape[along])
+    for other in range(len(value.shape)):
+        if other != along:
+            index = s.expand_dims(index, other)
+    index = s.broadcast_to(index, value.shape)
+
+    def combine(a: Sequence[Tensor], b: Sequence[Tensor]) -> Sequence[Tensor]:
+        first = s.compare(">" if largest else "<", a[0], b[0])
+        if left:
+            tie = s.bit_and(s.compare("==", a[0], b[0]), s.compare("<", a[1], b[1]))
+            first = s.bit_or(first, tie)
+        return [s.where(first, x, y) for x, y in zip(a, b, strict=True)]
+
+    found, where = _reduce(s, [value, index], along, keep_dims, combine, name)
+    return found, where
 
 
 @builtin("tl.max", method=True)
@@ -89,9 +150,12 @@ def max_(
     return_indices: object = False,
     return_indices_tie_break_left: object = True,
     keep_dims: object = False,
-) -> Tensor:
-    not_yet(s, "tl.max", return_indices=(return_indices, False))
-    return _extreme(s, input, axis, keep_dims, "tl.max", True)
+) -> Tensor | tuple[Tensor, Tensor]:
+    if a_flag(s, return_indices, "return_indices"):
+        return _extreme_with_index(
+            s, input, axis, keep_dims, "tl.max", largest=True, ties=return_indices_tie_break_left
+        )
+    return _extreme(s, input, axis, keep_dims, "tl.max", largest=True)
 
 
 @builtin("tl.min", method=True)
@@ -102,6 +166,72 @@ def min_(
     return_indices: object = False,
     return_indices_tie_break_left: object = True,
     keep_dims: object = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    if a_flag(s, return_indices, "return_indices"):
+        return _extreme_with_index(
+            s, input, axis, keep_dims, "tl.min", largest=False, ties=return_indices_tie_break_left
+        )
+    return _extreme(s, input, axis, keep_dims, "tl.min", largest=False)
+
+
+@builtin("tl.argmax", method=True)
+def argmax(
+    s: Semantics, input: object, axis: object, tie_break_left: object = True, keep_dims: object = False
 ) -> Tensor:
-    not_yet(s, "tl.min", return_indices=(return_indices, False))
-    return _extreme(s, input, axis, keep_dims, "tl.min", False)
+    return _extreme_with_index(s, input, axis, keep_dims, "tl.argmax", largest=True, ties=tie_break_left)[1]
+
+
+@builtin("tl.argmin", method=True)
+def argmin(
+    s: Semantics, input: object, axis: object, tie_break_left: object = True, keep_dims: object = False
+) -> Tensor:
+    return _extreme_with_index(s, input, axis, keep_dims, "tl.argmin", largest=False, ties=tie_break_left)[1]
+
+
+@builtin("tl.softmax", method=True)
+def softmax(
+    s: Semantics, x: object, dim: object = None, keep_dims: object = False, ieee_rounding: object = False
+) -> Tensor:
+    value, axis = _numbers(s, x, "tl.softmax"), 0 if dim is None else dim
+    a_flag(s, ieee_rounding, "ieee_rounding")
+    shifted = s.sub(value, _extreme(s, value, axis, keep_dims, "tl.softmax", largest=True))
+    powers = elementwise.exp(s, shifted)
+    return s.truediv(powers, sum_(s, powers, axis, keep_dims))
+
+
+@builtin("tl.reduce", method=True)
+def reduce(
+    s: Semantics, input: object, axis: object, combine_fn: object, keep_dims: object = False
+) -> Tensor | tuple[Tensor, ...]:
+    values = [_numbers(s, v, "tl.reduce") for v in (input if is_tuple(input) else (input,))]
+    if any(v.shape != values[0].shape for v in values):
+        raise s.builder.error(f"tl.reduce takes tiles of one shape, got {', '.join(map(describe, values))}")
+    combine = combining(s, combine_fn, [v.dtype for v in values], "tl.reduce")
+    found = _reduce(s, values, axis, keep_dims, combine, "tl.reduce")
+    return tuple(found) if is_tuple(input) else found[0]
+
+
+def combining(s: Semantics, function: object, dtypes: Sequence[object], name: str) -> Combine:
+    """A function of the kernel's file as a way to combine: of two sets of scalars it gives one, of the same dtypes."""
+    if not isinstance(function, Function):
+        raise s.builder.error(f"the combine function of {name} is a function, got {describe(function)}")
+
+    def combine(a: Sequence[Tensor], b: Sequence[Tensor]) -> Sequence[Tensor]:
+        result = s.call(function, [*a, *b])
+        items = result if is_tuple(result) else (result,)
+        given = [item for item in items if isinstance(item, Tensor) and not item.is_tile]
+        if len(given) != len(items) or [g.dtype for g in given] != list(dtypes):
+            wanted = ", ".join(map(str, dtypes))
+            raise s.builder.error(
+                f"{function.name} combines two of ({wanted}) into one; it gives {', '.join(map(describe, items))}",
+                "convert with .to(...)" if len(items) == len(dtypes) else None,
+            )
+        for op in s.builder.block.ops:
+            if not op.traits & ELEMENTWISE and not isinstance(op, Constant):
+                raise s.builder.error(
+                    f"{function.name} combines numbers; {op.name} has no place in it",
+                    "tl.where chooses without a branch" if op.name == "scf.if" else None,
+                )
+        return given
+
+    return combine

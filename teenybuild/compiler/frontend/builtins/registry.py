@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
+from typing import TypeVar
 
 Implementation = Callable[..., object]
+_Function = TypeVar("_Function", bound=Implementation)
 
 #: Canonical dotted name → what it does. Parameters named as in Triton.
 BUILTINS: dict[str, Implementation] = {}
@@ -14,10 +16,10 @@ BUILTINS: dict[str, Implementation] = {}
 METHODS: set[str] = set()
 
 
-def builtin(name: str, *, method: bool = False) -> Callable[[Implementation], Implementation]:
+def builtin(name: str, *, method: bool = False) -> Callable[[_Function], _Function]:
     """Registers a function of the language."""
 
-    def register(function: Implementation) -> Implementation:
+    def register(function: _Function) -> _Function:
         BUILTINS[name] = function
         if method:
             METHODS.add(name.removeprefix("tl."))

@@ -6,5 +6,4 @@ import triton.language as tl
 def kernel(x_ptr, n):
     offs = tl.arange(0, 16)
     x = tl.load(x_ptr + offs, mask=offs < n)
-    z = tl.max(x, axis=0, return_indices=True)
     h = x.to(tl.float16, fp_downcast_rounding="rtz")
