@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from teenybuild import state
-from teenybuild.diagnostics import BugError, Diagnostic, UserError
-from teenybuild.project import PACKAGE_MISSING, PACKAGE_STAMP, RESULTS, STAMPS, Project
+from teenybuild.diagnostics import BugError, Diagnostic
+from teenybuild.project import PACKAGE_MISSING, PACKAGE_RESULT, PACKAGE_STAMP, RESULTS, STAMPS, Project
 
 #: Names a run, so that results of an earlier one are not taken for this one's.
 RUN_VARIABLE = "TEENYBUILD_RUN"
+#: Has edges compile what the cache has.
+FORCE_VARIABLE = "TEENYBUILD_FORCE"
 #: ninja's status line, as we ask for it: finished, total, running.
 _STATUS = "[%f/%t] "
 _STATUS_LINE = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
@@ -105,7 +107,7 @@ def _full(project: Project, jobs: int | None, force: bool, progress: Progress | 
     if status != 0 and _package_wants_more(project.build):
         # Entries have gone from the cache since they were stamped: their stamps are gone now too, so build them again.
         status, output = _run_ninja(project.build, run, jobs, force, progress)
-    report = _gather(project.build, [c.path for c in generated.chunks], run)
+    report = _gather(project.build, [*(c.path for c in generated.chunks), PACKAGE_RESULT], run)
     report.specialisations = len({m.id for c in generated.chunks for m in c.members})
     report.artifacts = sum(len(c.members) for c in generated.chunks)
     report.targets = tuple(t.name for t in generated.targets)
@@ -144,7 +146,7 @@ def _run_ninja(
         command += ["-j", str(jobs)]
     environment = {**os.environ, RUN_VARIABLE: run, "NINJA_STATUS": _STATUS}
     if force:
-        environment["TEENYBUILD_FORCE"] = "1"
+        environment[FORCE_VARIABLE] = "1"
     lines: list[str] = []
     process = subprocess.Popen(
         command,
@@ -193,9 +195,3 @@ def _gather(build: Path, paths: list[str], run: str) -> Report:
             if diagnostic not in report.diagnostics:
                 report.diagnostics.append(diagnostic)
     return report
-
-
-def raise_for(report: Report) -> None:
-    """Raises :class:`UserError` with what is wrong in a report."""
-    if report.diagnostics:
-        raise UserError(report.diagnostics)

@@ -135,7 +135,9 @@ def _parser() -> argparse.ArgumentParser:
         )
         command.add_argument("--cache-dir", metavar="DIR", help="where compiled kernels are kept")
         command.add_argument(
-            "--allow-import", action="store_true", help="let kernels with import = true run their files"
+            "--allow-import",
+            action="store_true",
+            help="nothing yet: no kernel file is ever run in this version",
         )
 
     init = add("init", "make a kernels.toml and a first kernel to start from", project=False)
@@ -374,6 +376,7 @@ def _in_build_directory() -> tuple[Project, Path]:
 
 
 def _chunk(arguments: list[str]) -> int:
+    from teenybuild.build import FORCE_VARIABLE, RUN_VARIABLE
     from teenybuild.project import CACHE, RESULTS, STAMPS
     from teenybuild.worker import result_json, run_chunk, write_stamp
 
@@ -381,9 +384,9 @@ def _chunk(arguments: list[str]) -> int:
     plan_path, stamp_path = (build / a for a in arguments)
     plan = json.loads(plan_path.read_bytes())
     cache_dir = Path(json.loads((build / CACHE).read_bytes())["directory"])
-    force = bool(os.environ.get("TEENYBUILD_FORCE"))
+    force = bool(os.environ.get(FORCE_VARIABLE))
     outcome = run_chunk(plan, project.directory, project.prefix, cache_dir, force=force)
-    run = os.environ.get("TEENYBUILD_RUN", "")
+    run = os.environ.get(RUN_VARIABLE, "")
     result = build / RESULTS / stamp_path.relative_to(build / STAMPS)
     from teenybuild.cache import write_if_changed
 
@@ -401,10 +404,23 @@ def _chunk(arguments: list[str]) -> int:
 
 
 def _package(arguments: list[str]) -> int:
+    from teenybuild.build import RUN_VARIABLE
+    from teenybuild.cache import write_if_changed
     from teenybuild.packaging import package
+    from teenybuild.project import PACKAGE_RESULT, RESULTS
+    from teenybuild.worker import Outcome, result_json
 
     project, build = _in_build_directory()
-    missing = package(project, build / arguments[0])
+    try:
+        missing = package(project, build / arguments[0])
+    except UserError as wrong:
+        run = os.environ.get(RUN_VARIABLE, "")
+        if not run:
+            raise
+        # The driver says it, as it says what went wrong with chunks.
+        result = result_json(Outcome(diagnostics=list(wrong.diagnostics)), run)
+        write_if_changed(build / RESULTS / PACKAGE_RESULT, (json.dumps(result, indent=1) + "\n").encode())
+        return WRONG
     for text in missing:
         _error(f"teenybuild: {text}")
     return WRONG if missing else DONE

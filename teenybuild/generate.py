@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -17,7 +17,7 @@ from typing import Any
 from teenybuild import chunks, ninja
 from teenybuild.api import ptx_version
 from teenybuild.cache import write_if_changed
-from teenybuild.diagnostics import did_you_mean, error
+from teenybuild.diagnostics import error
 from teenybuild.expand import Plan, plan
 from teenybuild.keys import digest, fingerprint, llvm_release
 from teenybuild.manifest.bind import BoundKernel, Lookup
@@ -79,6 +79,12 @@ def targets_of(project: Project, bound: BoundKernel) -> tuple[Target, ...]:
     wanted = [_parse(t) for t in project.settings.targets]
     declared = bound.kernel.targets
     return tuple(wanted) if wanted else declared
+
+
+def ptx_of(project: Project, manifest: Manifest, target: Target) -> str:
+    """The PTX ISA version of a target's artifacts; empty for the host."""
+    said = manifest.build.ptx_version(target) if target.machine == "gpu" else None
+    return ptx_version(target, project.ptx_version(said))
 
 
 def _parse(text: str) -> Target:
@@ -173,8 +179,6 @@ def _plan_json(
     project: Project, manifest: Manifest, bound: BoundKernel, chunk: Chunk, meaning: str
 ) -> dict[str, Any]:
     kernel = bound.kernel
-    asked = project.settings.ptx_version or None
-    version = manifest.build.ptx_version(chunk.target) if chunk.target.machine == "gpu" else None
     return {
         "plan_version": PLAN_VERSION,
         "kernel": kernel.name,
@@ -185,7 +189,7 @@ def _plan_json(
         "globals": dict(kernel.globals),
         "meaning": meaning,
         "target": chunk.target.name,
-        "ptx": ptx_version(chunk.target, version or asked),
+        "ptx": ptx_of(project, manifest, chunk.target),
         "lineinfo": manifest.build.lineinfo,
         "outputs": list(kernel.outputs),
         "mutates": list(kernel.mutates),
@@ -311,14 +315,3 @@ def _remove_stale(build: Path, wanted: set[str]) -> None:
         for path in (build / top).glob("*/*.json"):
             if path.relative_to(build / top).as_posix() not in wanted:
                 path.unlink(missing_ok=True)
-
-
-def check_targets(names: Mapping[str, Target], asked: str) -> Target:
-    """One of the targets of a build, by name."""
-    found = names.get(asked)
-    if found is None:
-        raise error(
-            f"nothing is built for {asked}",
-            hint=did_you_mean(asked, names) or f"built are {', '.join(names)}",
-        )
-    return found

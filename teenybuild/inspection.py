@@ -8,12 +8,12 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from teenybuild.api import job_key, ptx_version
+from teenybuild.api import job_key
 from teenybuild.cache import Cache, Entry
 from teenybuild.compiler.pipeline import Job, front
 from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean, error
 from teenybuild.expand import Plan
-from teenybuild.generate import read_plan, targets_of
+from teenybuild.generate import ptx_of, read_plan, targets_of
 from teenybuild.loader import remove_package
 from teenybuild.packaging import recorded_directory
 from teenybuild.project import (
@@ -64,15 +64,13 @@ class Row:
 
 def jobs(project: Project, found: Plan, sources: Sources) -> Iterator[tuple[Specialisation, Job]]:
     """Every compile of a build, in order."""
-    build = found.manifest.manifest.build
+    manifest = found.manifest.manifest
     bound = {b.kernel.name: b for b in found.manifest.kernels}
     for spec in found.specialisations:
         kernel = bound[spec.kernel].kernel
         reached = sources.reached(kernel.source, kernel.function, kernel.globals)
         for target in targets_of(project, bound[spec.kernel]):
-            asked = build.ptx_version(target) if target.machine == "gpu" else None
-            version = ptx_version(target, asked or project.settings.ptx_version or None)
-            yield spec, job(reached, spec, target, version, build.lineinfo)
+            yield spec, job(reached, spec, target, ptx_of(project, manifest, target), manifest.build.lineinfo)
 
 
 def check(project: Project) -> Checked:

@@ -21,6 +21,8 @@ PACKAGE_PLAN = f"{PLANS}/package.json"
 PACKAGE_STAMP = f"{STAMPS}/package.json"
 #: Left by the package edge when entries have gone from the cache: whoever runs ninja may run it once more.
 PACKAGE_MISSING = f"{STAMPS}/package.missing"
+#: What went wrong with the package, below ``results/`` as for chunks.
+PACKAGE_RESULT = "package.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,10 @@ class Project:
         from teenybuild.cache import default_directory
 
         return default_directory()
+
+    def ptx_version(self, said_in_manifest: str | None) -> str | None:
+        """The PTX ISA version that is asked for: the manifest's, else ``TEENYBUILD_PTX_VERSION``; None for the lowest that will do."""
+        return said_in_manifest or self.settings.ptx_version or None
 
     def save(self) -> None:
         """Writes the settings into the build directory."""

@@ -23,8 +23,11 @@ from teenybuild import api
 from teenybuild.diagnostics import did_you_mean, error
 from teenybuild.dtypes import BY_NUMPY, DType
 from teenybuild.runtime import index
+from teenybuild.runtime.errors import LaunchError
+from teenybuild.runtime.explain import argument_problems, raise_problems, read_views
 from teenybuild.runtime.host import HostProgram
 from teenybuild.runtime.layout import Layout
+from teenybuild.runtime.views import HOST
 from teenybuild.types import Value
 
 Array = NDArray[Any]
@@ -177,7 +180,15 @@ def _launch(artifact: api.Artifact, args: Mapping[str, Any], grid: tuple[int, ..
     # The runtime loads from a package, so it is given one with a single file.
     image.path.parent.mkdir(parents=True)
     shutil.copyfile(artifact.path, image.path)
-    values = [args[n].ctypes.data if _is_array(args[n]) else args[n] for n in names]
+    given = [args[n] for n in names]
+    # The checks of a launch through a package: arrays of another dtype, numbers out of range, strides nobody asked for.
+    dense = not any("stride" in n.lower() for n in names if not _is_array(args[n]))
+    try:
+        views = read_views(name, names, given)
+        raise_problems(name, argument_problems(layout.arguments, given, views, HOST, dense))
+    except LaunchError as wrong:
+        raise error(str(wrong)) from None
+    values = [view[1] for view in views]
     for place, convert in layout.converted:
         values[place] = convert(values[place])
     x, y, z = (*grid, 1, 1)[:3]

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,9 +128,14 @@ def check_outputs(plan: dict[str, Any], job_: Job, arguments: Sequence[dict[str,
             wrong.append(
                 (name, "write", said, f"list {name} under {'mutates' if 'read' in access else 'outputs'}")
             )
-        elif access == "readwrite" and name in outputs:
+        elif "read" in access and name in outputs:
             said = f"{kernel} reads {name}, which the manifest lists under outputs (written only)"
-            wrong.append((name, "read", said, f"list {name} under mutates"))
+            way_out = (
+                f"list {name} under mutates"
+                if "write" in access
+                else f"it writes nothing there: do not list {name}"
+            )
+            wrong.append((name, "read", said, way_out))
     if not wrong:
         return []
     function = front(job_)
@@ -231,6 +237,8 @@ def _compile(
             say({"event": "bug", "index": index, "text": wrong.message})
         except RecursionError:
             say({"event": "bug", "index": index, "text": "the kernel is nested too deeply for the compiler"})
+        except Exception:  # an assertion of ours, say: with all there is to report
+            say({"event": "bug", "index": index, "text": f"the compiler failed\n{traceback.format_exc()}"})
         else:
             say({"event": "done", "index": index, "key": entry.key, "description": dict(entry.description)})
 
@@ -258,7 +266,9 @@ def _in_child(work: Callable[[Say], None], hear: Callable[[dict[str, Any]], None
     os.close(write)
     with os.fdopen(read, encoding="utf-8") as pipe:
         for line in pipe:
-            hear(json.loads(line))
+            # What a child that is killed was saying breaks off; that it died is seen by its status.
+            if line.endswith("\n"):
+                hear(json.loads(line))
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 

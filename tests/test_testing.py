@@ -180,6 +180,8 @@ def test_run_changes_arrays_in_place(kernels: str) -> None:
         ({"x_ptr": "text"}, "x_ptr is 'text'"),
         ({"x_ptr": np.zeros(3, np.complex64)}, "x_ptr has the dtype complex64"),
         ({"y": 1}, "names y, which scale does not have"),
+        ({"n": 1 << 40}, "n: .*1099511627776"),
+        ({"out_ptr": np.zeros(2006, np.float32)[::2]}, "out_ptr: .*contiguous"),
     ],
 )
 def test_wrong_arguments_are_errors_that_name_them(
@@ -198,3 +200,9 @@ def test_a_wrong_grid_is_an_error(kernels: str, grid: tuple[int, ...]) -> None:
 def test_a_gpu_target_is_no_target_for_tests(kernels: str) -> None:
     with pytest.raises(teenybuild.UserError, match="does not run on this machine"):
         run(f"{kernels}:scale", arguments(np.float32), const={"BLOCK": 128}, grid=(8,), target="sm_90a")
+
+
+def test_an_array_of_another_dtype_than_is_said_is_an_error(kernels: str) -> None:
+    types = {"x_ptr": "*f64"}
+    with pytest.raises(teenybuild.UserError, match=r"x_ptr: expected .*f64"):
+        run(f"{kernels}:scale", arguments(np.float32), const={"BLOCK": 128}, grid=8, types=types)

@@ -14,8 +14,6 @@ from teenybuild.types import Absent, Pointer, Scalar, Value
 
 #: Counts changes of the calling convention; loaders refuse artifacts of another.
 ABI_VERSION = 1
-#: Lanes of a warp: threads of a launch are ``num_warps`` times this.
-_WARP = 32
 
 
 class ArgumentJson(TypedDict):
@@ -89,7 +87,7 @@ class Description:
             symbol=lowered.symbol,
             shared_bytes=lowered.shared,
             scratch_bytes=lowered.scratch,
-            threads=_WARP * settings.num_warps if lowered.on_gpu else 0,
+            threads=settings.threads if lowered.on_gpu else 0,
             residency=residency,
         )
 

@@ -1,18 +1,11 @@
-"""The way of one specialisation: source → tile IR → layouts → LLVM IR → PTX or shared object.
-
-Passes run in this order, each for a reason:
-
-1. *simplify*: the front end writes constants and dead values freely; everything after is faster without them.  What ``.mlir`` shows is here.
-2. *fuse multiply-add*: on clean IR, where "has no other use" is true as it stands; before layouts, so that every target fuses alike.
-3. *simplify* again: fusing leaves products without uses and constants twice.
-4. *hoist loads*, where lanes wait for each other: on the final program, before layouts, while a load is still one operation.
-5. *axis analysis*, then *orders of reduction* by the reference layouts, then *layout assignment* for the target.
-"""
+"""The way of one specialisation: source → tile IR → passes → layouts → LLVM IR → PTX or shared object."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from teenybuild.compiler.abi import Description, describe
 from teenybuild.compiler.frontend.kernel import Instance, read_kernel
@@ -22,6 +15,7 @@ from teenybuild.compiler.ir.printer import print_function
 from teenybuild.compiler.ir.verifier import verify
 from teenybuild.compiler.layout.assign import assign_layouts, settle_orders
 from teenybuild.compiler.layout.axes import AxisAnalysis
+from teenybuild.compiler.layout.check import check_layouts
 from teenybuild.compiler.layout.policy import WarpPolicy
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
@@ -33,7 +27,6 @@ from teenybuild.diagnostics import error
 from teenybuild.targets import Target
 
 #: The host baseline, whatever the build machine has: AVX2, FMA, F16C (x86-64 psABI, level 3).
-_WARP = 32
 _HOST_TRIPLE, _HOST_CPU = "x86_64-unknown-linux-gnu", "x86-64-v3"
 
 
@@ -96,13 +89,37 @@ def code_target(target: Target, settings: Settings) -> CodeTarget:
     return HostTarget(settings, emulated=target.arch is not None)
 
 
+class Pass(Protocol):
+    """A step from tile IR to tile IR."""
+
+    def apply(self, function: core.Function) -> None:
+        """Rewrites the function in place."""
+        ...
+
+
+def passes(job: Job) -> tuple[Pass, ...]:
+    """What happens to tile IR between ``.mlir`` and layouts, in order."""
+    settings = job.settings
+    # On simplified IR, where "has no other use" is true as it stands; it leaves products without uses and constants twice.
+    fuse = (FuseMultiplyAdd(), Simplify()) if settings.enable_fp_fusion else ()
+    # Where lanes wait for each other; on the final program, while a load is still one operation.
+    hoist = (HoistLoads(settings.threads),) if job.target.arch is not None else ()
+    return (*fuse, *hoist)
+
+
+def _apply(job: Job, steps: Iterable[Pass], function: core.Function) -> None:
+    for step in steps:
+        step.apply(function)
+        if job.verify:
+            verify(function)
+
+
 def front(job: Job) -> core.Function:
     """Tile IR, simplified: what ``.mlir`` shows. Raises :class:`UserError` with all that is wrong with the kernel."""
     job.settings.check()
     function = read_kernel(job.reached.function, job.instance)
-    Simplify().apply(function)
-    if job.verify:
-        verify(function)
+    # The front end writes constants and dead values freely; everything after is faster without them.
+    _apply(job, [Simplify()], function)
     return function
 
 
@@ -114,8 +131,8 @@ def compile_job(job: Job) -> Product:
     mlir = print_function(function)
     description = describe(job.instance, function)
     traffic = streams(function)
-    lowered = lower(job, function)
     target = code_target(job.target, job.settings)
+    lowered = lower(job, function, target)
     residency = target.residency(traffic, lowered.shared) if traffic is not None else None
     ptx = shared_object = None
     if job.target.machine == "gpu":
@@ -133,23 +150,16 @@ def compile_job(job: Job) -> Product:
     )
 
 
-def lower(job: Job, function: core.Function) -> Lowered:
+def lower(job: Job, function: core.Function, target: CodeTarget) -> Lowered:
     """LLVM IR from simplified tile IR (which is rewritten on the way)."""
-    if job.settings.enable_fp_fusion:
-        FuseMultiplyAdd().apply(function)
-        Simplify().apply(function)
-        if job.verify:
-            verify(function)
-    if job.target.arch is not None:
-        HoistLoads(_WARP * job.settings.num_warps).apply(function)
-        if job.verify:
-            verify(function)
+    _apply(job, passes(job), function)
     axes = AxisAnalysis(function)
+    # Reductions combine in the order of one GPU layout, whatever the target's own.
     settle_orders(function, axes, WarpPolicy(job.settings.num_warps))
-    target = code_target(job.target, job.settings)
     function = assign_layouts(function, axes, target.policy)
     if job.verify:
         verify(function)
+        check_layouts(function, target.policy)
     lines = (
         Lines(job.source_name, job.reached.lines) if job.lineinfo and job.target.machine == "gpu" else None
     )

@@ -49,6 +49,7 @@ signed and unsigned are equally wide. `/` of f16 or bf16 is computed, and given,
 * `for i in range(...)`, `tl.range(...)` with bounds known at run time and a step from 1 up (another gives no turns), or a constant one below 0; `tl.static_range(...)` is unrolled. `while` is not in this version.
 * `if` on a constant reads only the branch that is taken; `if` on a scalar of the run keeps what both branches assign, which must then agree in type. `if` on a tile is an error: use `tl.where`.
 * A variable that a loop carries keeps its type from one turn to the next.
+* `boundary_check` of block pointers names axes, `0` the first (in Triton a bare `0` checks nothing).
 * Functions marked `@triton.jit`, of the same file or of another one that is imported, are inlined. They may take functions and tuples as arguments, return several values and return early. A helper may also have no decorator; any but `jit` is an error. Above a kernel's `@triton.jit` others may stand
   (`@triton.autotune`, `@triton.heuristics`): they are about launching and are not run, so what they would set comes from the manifest.
 * Lanes are not ordered: what one has stored, another may not read in the same program, on a GPU or on the host.
@@ -60,6 +61,7 @@ signed and unsigned are equally wide. `/` of f16 or bf16 is computed, and given,
 
 * Host and GPU give the same bits wherever no approximate instruction is used. Approximate on a GPU, as in Triton: f32 `exp`, `exp2`, `rsqrt` and `/` between f32 tiles; within 2 units in the last place.
 * `a * b + c` is fused where the manifest's `enable_fp_fusion` says so (the default): decided once, before any target, so every target rounds alike.
+* A NaN is a NaN: which sign and payload it has is not fixed.
 * The order of a sum is fixed by the specialisation: it is the same from run to run and on every target.
 * bf16 is computed in f32 and rounded to nearest even after each operation, as is f16 where the hardware has no instruction for it.
 """

@@ -37,7 +37,9 @@ class Loaded:
         program = self._host.get(artifact.target)
         if program is None:
             self._refuse_unloaded()
-            program = self.load_on_host(artifact)
+            with LOADING:
+                self._refuse_unloaded()
+                program = self._on_host(artifact)
         program.run(values, grid)
 
     def run_on_gpu(
@@ -53,22 +55,22 @@ class Loaded:
                 return
         from .contexts import on_device
 
-        self._refuse_unloaded()
         with on_device(ordinal, self._name):
             self._here(artifact, ordinal, stream).run(values, grid, stream)
 
     def load_on_host(self, artifact: Artifact) -> HostProgram:
         """Loads the artifact if it is not. Raises :class:`PackageError`."""
-        from .host import HostProgram
-
         with LOADING:
             self._unloaded = False
-            program = self._host.get(artifact.target)
-            if program is None:
-                program = self._host[artifact.target] = HostProgram(
-                    artifact, self._layout, self._isa, self._name
-                )
-            return program
+            return self._on_host(artifact)
+
+    def _on_host(self, artifact: Artifact) -> HostProgram:
+        from .host import HostProgram
+
+        program = self._host.get(artifact.target)
+        if program is None:
+            program = self._host[artifact.target] = HostProgram(artifact, self._layout, self._isa, self._name)
+        return program
 
     def load_on_gpu(self, artifact: Artifact, ordinal: int) -> None:
         """Loads the artifact on a device if it is not. Raises :class:`PackageError` and :class:`DriverError`."""
@@ -107,6 +109,7 @@ class Loaded:
             program = self._gpu.get(key)
             if program is None:
                 if stream is not None:
+                    self._refuse_unloaded()
                     self._refuse_captured(cuda, stream, ordinal)
                 self._current = cuda.cuCtxGetCurrent
                 with during_captures(self._name):

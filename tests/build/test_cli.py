@@ -192,6 +192,15 @@ def test_files_where_directories_should_be_and_the_other_way_round(fresh: TestPr
     assert "the included file cannot be read" in done.stderr
 
 
+def test_a_package_that_is_somebody_elses_is_no_bug_of_ours(fresh: TestProject) -> None:
+    fresh.write("other/teeny_kernels/__init__.py", "# mine\n")
+    done = fresh.run("build", "--loader-dir", "other")
+    assert done.returncode == 1, done.stderr
+    assert "teeny_kernels" in done.stderr
+    assert "bug" not in done.stderr
+    assert fresh.read("other/teeny_kernels/__init__.py") == "# mine\n"
+
+
 def test_a_near_name_is_offered(built: TestProject) -> None:
     assert "total__256" in built.run("show", "total__265").stderr
 

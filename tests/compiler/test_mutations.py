@@ -18,7 +18,7 @@ from teenybuild.compiler.frontend.expressions import static
 from teenybuild.compiler.frontend.kernel import Instance
 from teenybuild.compiler.frontend.modules import Library, find_function
 from teenybuild.compiler.frontend.reach import reach
-from teenybuild.compiler.pipeline import Job, front, lower
+from teenybuild.compiler.pipeline import Job, code_target, front, lower
 from teenybuild.compiler.targets.base import Settings
 from teenybuild.diagnostics import UserError
 from teenybuild.targets import TARGETS
@@ -160,7 +160,7 @@ def outcome(directory: Path, text: str, types: dict[str, str], entry: Entry, tar
         parsed = {n: parse_type(t) for n, t in types.items() if n in names}
         instance = Instance(parsed, {n: v for n, v in entry.const.items() if n in names})
         job = Job(reach(function), instance, Settings(), TARGETS[target], verify=True)
-        emit._parsed(lower(job, front(job)).llvm)
+        emit._parsed(lower(job, front(job), code_target(job.target, job.settings)).llvm)
     except UserError as error:
         return str(error)
     return ""

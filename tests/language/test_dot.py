@@ -187,7 +187,7 @@ ERRORS = [
     ("tl.dot(x, 2.0)", "takes a tile"),
     ("tl.dot(x, tl.zeros((8, 4), tl.float32))", "inner sides 4 and 8 differ"),
     ("tl.dot(x, x, tl.zeros((4, 8), tl.float32))", "accumulator of tl.dot is a tile of f32"),
-    ("tl.dot(x, x, out_dtype=tl.bfloat16)", "sums in f32 or f16"),
+    ("tl.dot(x, x, out_dtype=tl.bfloat16)", "sums in f32, not in bf16"),
     ("tl.dot(x, x, input_precision='tf33')", "input_precision is ieee, tf32 or tf32x3"),
     ("tl.dot(x, x, input_precision=3)", "input_precision is a string"),
     ("tl.dot(x, x, input_precision='ieee', allow_tf32=True)", "not both"),

@@ -229,3 +229,17 @@ def test_language_dtypes_have_their_widths() -> None:
             {"r": (f"x + {language_dtype(name)}.primitive_bitwidth", "i32")}, {"x": np.zeros(2, np.int32)}
         )
         assert found["r"].tolist() == [width] * 2
+
+
+@pytest.mark.parametrize("left", oracle.INTEGERS)
+@pytest.mark.parametrize("right", oracle.INTEGERS)
+def test_the_left_sides_sign_decides_how_bits_are_shifted(left: str, right: str) -> None:
+    """Whatever the two are promoted to; amounts are within the left side's width."""
+    dtype = oracle.promote_integers(left, right)
+    x = oracle.values(left, 64)
+    amounts = (np.arange(64) % oracle.width(left)).astype(numpy_dtype(right))
+    found = evaluate({"r": ("x >> y", dtype)}, {"x": x, "y": amounts})["r"]
+    wide = oracle.cast(x, dtype)
+    signed = wide.view(f"i{wide.itemsize}") if left in oracle.SIGNED else wide.view(f"u{wide.itemsize}")
+    wanted = np.right_shift(signed, amounts.astype(signed.dtype)).view(wide.dtype)
+    assert_same_bits(found, wanted, f"{left} >> {right}")

@@ -333,3 +333,53 @@ def test_what_cannot_be_reduced(text: str, message: str) -> None:
     source = f"@triton.jit\ndef kernel(x):\n    v = tl.zeros((4, 4), tl.float32)\n    s = {text}\n"
     with pytest.raises(UserError, match=message):
         build(source, {"x": np.zeros(1, np.float32)})
+
+
+OUTER = """
+@triton.jit
+def kernel(x, y, o, M: tl.constexpr, N: tl.constexpr, AXIS: tl.constexpr, OUT: tl.constexpr):
+    a, b = tl.load(x + tl.arange(0, M)), tl.load(y + tl.arange(0, N))
+    tl.store(o + tl.arange(0, OUT), tl.{function}(a[:, None] {symbol} b[None, :], axis=AXIS))
+"""
+
+RESHAPED = """
+@triton.jit
+def kernel(x, o, M: tl.constexpr, N: tl.constexpr, AXIS: tl.constexpr, OUT: tl.constexpr):
+    v = tl.load(x + tl.arange(0, M * N)).reshape(M, N)
+    tl.store(o + tl.arange(0, OUT), tl.sum(v, axis=AXIS))
+"""
+
+CARRIED = """
+@triton.jit
+def kernel(x, o, n, M: tl.constexpr, N: tl.constexpr, AXIS: tl.constexpr, OUT: tl.constexpr):
+    total = tl.zeros((M, N), tl.float32)
+    for k in range(n):
+        total += tl.load(x + tl.arange(0, N))[None, :] * (tl.arange(0, M)[:, None] + k)
+    tl.store(o + tl.arange(0, OUT), tl.sum(total, axis=AXIS))
+"""
+
+
+@pytest.mark.parametrize("shape", [(32, 32), (8, 16), (64, 2), (4, 256), (128, 8)])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("warps", [1, 4, 8])
+def test_tiles_made_of_vectors(shape: tuple[int, int], axis: int, warps: int) -> None:
+    """Their reductions are stored as vectors again, which lie elsewhere than reducing leaves them."""
+    m, n = shape
+    out = shape[1 - axis]
+    const = {"M": m, "N": n, "AXIS": axis, "OUT": out}
+    generator = np.random.default_rng()
+    x, y = (generator.integers(-9, 10, side).astype(np.float32) for side in shape)
+    arguments = {"x": x, "y": y, "o": np.zeros(out, np.float32)}
+    for function, symbol, wanted in (
+        ("sum", "*", np.outer(x, y).sum(axis)),
+        ("max", "+", np.add.outer(x, y).max(axis)),
+        ("sum", ">", np.greater.outer(x, y).sum(axis)),
+    ):
+        source = OUTER.replace("{function}", function).replace("{symbol}", symbol)
+        assert_same_bits(run(source, arguments, const, num_warps=warps)["o"], wanted.astype(np.float32))
+    flat = generator.integers(-9, 10, m * n).astype(np.float32)
+    found = run(RESHAPED, {"x": flat, "o": np.zeros(out, np.float32)}, const, num_warps=warps)
+    assert_same_bits(found["o"], flat.reshape(shape).sum(axis))
+    found = run(CARRIED, {"x": y, "o": np.zeros(out, np.float32), "n": 3}, const, num_warps=warps)
+    rows = 3 * np.arange(m) + 3
+    assert_same_bits(found["o"], np.outer(rows, y).sum(axis).astype(np.float32))

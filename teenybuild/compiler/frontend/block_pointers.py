@@ -90,7 +90,7 @@ def _integer(s: Semantics, value: object, dtype: DType, what: str) -> Tensor:
 
 def checked_axes(s: Semantics, pointer: BlockPointer, value: object) -> tuple[int, ...]:
     """The argument ``boundary_check``: axes of the block, each once."""
-    axes = value if is_tuple(value) else (value,)
+    axes = () if value is None else value if is_tuple(value) else (value,)
     rank = len(pointer.block)
     known = [a for a in axes if isinstance(a, int) and not isinstance(a, bool) and 0 <= a < rank]
     if len(known) != len(axes) or len(set(known)) != len(known):

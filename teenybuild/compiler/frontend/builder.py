@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import Tensor, ir_element
 from teenybuild.compiler.ir.constant import constant
-from teenybuild.compiler.ir.core import Block, Op, Value
+from teenybuild.compiler.ir.core import Block, Op
 from teenybuild.compiler.ir.types import Element
 from teenybuild.diagnostics import UserError
 from teenybuild.dtypes import DType
@@ -26,10 +26,6 @@ class Builder:
         op.location = self.location  # type: ignore[misc]  # shadows the class default on this instance
         self.block.ops.append(op)
         return op
-
-    def value(self, op: Op) -> Value:
-        """Appends ``op`` and gives its one result."""
-        return self.add(op).results[0]
 
     def tensor(self, op: Op, dtype: Element) -> Tensor:
         """Appends ``op`` and gives its one result, as a value of the language."""

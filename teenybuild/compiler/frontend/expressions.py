@@ -150,15 +150,13 @@ class Expressions:
         if name in self.frame.locals:
             return self.frame.locals[name]
         module = self.frame.module
-        if name in module.library.overrides:
-            return module.library.overrides[name]
         if module.defines(name, self.frame.at):
             return module.lookup(name, self.frame.at)
         return Builtin(name) if name in builtins.PYTHON_NAMES else None
 
     def _unknown(self, node: ast.Name) -> object:
         module = self.frame.module
-        if module.defines(node.id, self.frame.at) or node.id in module.library.overrides:
+        if module.defines(node.id, self.frame.at):
             return None  # a module-level None
         if module.too_early(node, self.frame.at):
             raise BrokenModuleError(
@@ -199,6 +197,9 @@ class Expressions:
             case Namespace():
                 return self._settle(node, namespace_member(owner.name, node.attr))
             case Module():
+                inner = None if owner.defines(node.attr) else owner.submodule(node.attr)
+                if inner is not None:
+                    return inner
                 if not owner.defines(node.attr):
                     hint = did_you_mean(node.attr, owner.names)
                     raise self.error(node, f"{owner.source.display} does not define {node.attr}", hint)
@@ -213,7 +214,7 @@ class Expressions:
                 return self._dtype_attribute(node, owner)
             case Pointer() if node.attr == "element_ty":
                 return owner.pointee
-            case int() | float() if node.attr == "value":
+            case int() | float() | str() | None if node.attr == "value":
                 return owner  # constexpr.value
             case _:
                 raise self.error(node, f"{describe(owner)} has no attribute {node.attr}")
@@ -501,6 +502,8 @@ class Expressions:
         for keyword in node.keywords:
             if keyword.arg is None:
                 raise self.error(node, "**arguments are not part of the language")
+            if keyword.arg in named:
+                raise self.error(node, f"{keyword.arg} is given twice")
             named[keyword.arg] = self.evaluate(keyword.value)
         self.at(node)
         match callee:
@@ -511,7 +514,7 @@ class Expressions:
             case Function():
                 return self.call_function(node, callee, positional, named)
             case DType() if len(positional) == 1 and not named:
-                return self.semantics.cast(self.semantics.tensor(positional[0]), callee)
+                return self._call_builtin(node, "tl.cast", [positional[0], callee], {})
             case _:
                 raise self.error(node.func, f"cannot call {describe(callee)}")
 

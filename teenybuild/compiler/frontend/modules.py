@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from teenybuild.compiler.frontend.scope import COMPUTED, Item, Place, bound_in_passing, changed_by_functions
+from teenybuild.compiler.frontend.scope import (
+    COMPUTED,
+    Block,
+    Item,
+    Place,
+    bound_in_passing,
+    changed_by_functions,
+)
 from teenybuild.compiler.frontend.source import Location, Source, read_source
 from teenybuild.compiler.frontend.values import (
     Builtin,
@@ -21,6 +28,7 @@ from teenybuild.compiler.frontend.values import (
     Namespace,
     is_constant,
     is_tuple,
+    same_constant,
 )
 from teenybuild.diagnostics import Span, UserError, did_you_mean, error
 
@@ -70,7 +78,7 @@ class Library:
         self.prefix = prefix
         self.roots = roots
         self.evaluate = evaluate
-        #: The manifest's ``globals``: values of module-level names that win over what the sources say.
+        #: The manifest's ``globals``: values of module-level names, in whichever file, that win over what the sources say.
         self.overrides = overrides
         self._modules: dict[Path, Module] = {}
         self._missed: set[Path] = set()
@@ -95,6 +103,11 @@ class Library:
             return self.prefix + Path(path).absolute().relative_to(self.base.absolute()).as_posix()
         except ValueError:
             return Path(path).as_posix()
+
+    @property
+    def modules(self) -> tuple[Module, ...]:
+        """Every file read so far."""
+        return tuple(self._modules.values())
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -144,8 +157,9 @@ class Module:
         self.library = library
         self.path = path
         self.source = source
+        self._blocks: dict[int, Block] = {}
         #: Where kernels see the file from: its end.
-        self.end = Place.end(source.tree.body)
+        self.end = self._end(source.tree.body)
         # Names that no single statement gives their meaning. What makes them is searched for as text first: walking every file
         # would take longer than all else that is done here.
         self._scattered: frozenset[str] = frozenset()
@@ -153,12 +167,21 @@ class Module:
             self._scattered |= changed_by_functions(source.tree)
         if any(":=" in line for line in source.lines):
             self._scattered |= bound_in_passing(source.tree)
-        self._resolved: dict[tuple[str, ast.stmt], object] = {}
-        self._busy: set[str] = set()
+        self._resolved: dict[tuple[str, Place], object] = {}
+        #: What is being found out now: a second time round, it is a circle.
+        self._resolving: set[tuple[str, Place]] = set()
+        self._starred: set[str] = set()
+
+    def _end(self, statements: Sequence[ast.stmt], outer: Place | None = None) -> Place:
+        """The place behind the last of these statements. Blocks are made once, so that equal places are equal."""
+        block = self._blocks.get(id(statements))
+        if block is None:
+            block = self._blocks[id(statements)] = Block.of(statements)
+        return Place(block, len(statements), outer)
 
     def mentions(self, name: str) -> bool:
         """Whether the file uses or defines ``name`` anywhere: a value given for it may then matter."""
-        return self.defines(name) or any(
+        return self.binding(name) is not None or any(
             isinstance(node, ast.Name) and node.id == name for node in ast.walk(self.source.tree)
         )
 
@@ -169,26 +192,28 @@ class Module:
 
     def defines(self, name: str, at: Place | None = None) -> bool:
         """Whether the file gives ``name`` a meaning at module level, before ``at``."""
-        return name in self._scattered or self.binding(name, at) is not None
+        given = name in self.library.overrides or name in self._scattered
+        return given or self.binding(name, at) is not None
 
     def lookup(self, name: str, at: Place | None = None) -> object:
         """What ``name`` means at a place, the end if none is named; raises KeyError where the file does not define it."""
+        if name in self.library.overrides:
+            return self.library.overrides[name]
         if name in self._scattered:
             return self._computed(name, "sets when it runs")
         place = self.binding(name, at)
         if place is None:
             raise KeyError(name)
-        key = (name, place.statement)
+        key = (name, place)
         if key not in self._resolved:
-            busy = f"{name} at {id(place.statement)}"
-            if busy in self._busy:
+            if key in self._resolving:
                 said = Location(self.source, place.statement).error(f"{name} is defined in terms of itself")
                 raise BrokenModuleError(said.diagnostics)
-            self._busy.add(busy)
+            self._resolving.add(key)
             try:
                 self._resolved[key] = self._resolve(name, place)
             finally:
-                self._busy.discard(busy)
+                self._resolving.discard(key)
         return self._resolved[key]
 
     def binding(self, name: str, at: Place | None = None) -> Place | None:
@@ -211,14 +236,41 @@ class Module:
 
     def place_of(self, function: ast.FunctionDef) -> Place | None:
         """Where a function is defined: what its defaults see. None for one that is not at module level."""
-        return _place_of(function, self.end)
+        return self._place_of(function, self.end)
+
+    def _place_of(self, node: ast.stmt, end: Place) -> Place | None:
+        for index, statement in enumerate(end.block.statements):
+            here = end.before(index)
+            if statement is node:
+                return here
+            for inner in self._ends(statement, here):
+                found = self._place_of(node, inner)
+                if found is not None:
+                    return found
+        return None
+
+    def _ends(self, statement: ast.stmt, here: Place) -> Iterator[Place]:
+        """The ends of the blocks that a statement has at module level."""
+        match statement:
+            case ast.If():
+                yield self._end(statement.body, here)
+                yield self._end(statement.orelse, here)
+            case ast.Try():
+                yield self._end(statement.body, here)
+                ways = self._ways(statement, here)
+                yield from ways
+                # What a function in ``finally`` sees is taken from the first way that leads there.
+                yield self._end(statement.finalbody, ways[0])
+            case ast.With() | ast.For() | ast.While():
+                yield self._end(statement.body, here)
+            case _:
+                return
 
     def _through_star(self, name: str, place: Place) -> Module | HostObject | None:
         """The kernel file that ``from file import *`` takes ``name`` from; of another kind of file nobody knows what it gives."""
         node = place.statement
         assert isinstance(node, ast.ImportFrom)
-        waiting = f"{name} through *"
-        if name.startswith("_") or waiting in self._busy:
+        if name in self._starred:
             return None
         path = self.library.find(node.module or "", self.path, node.level)
         if path is None:
@@ -226,12 +278,29 @@ class Module:
             if before is None or not isinstance(before.statement, ast.Assign | ast.AnnAssign):
                 return None
             return self._computed(name, f"may take from {node.module} by *")
-        self._busy.add(waiting)
+        self._starred.add(name)
         try:
             module = self.library.module(path)
-            return module if module.defines(name) else None
+            exported = module.exports(name)
+            if exported is None:
+                if self.defines(name, place) and _same(self.lookup(name, place), module.lookup(name)):
+                    return None  # it makes no difference
+                return self._computed(name, f"may take from {module.source.display} by *")
+            return module if exported else None
         finally:
-            self._busy.discard(waiting)
+            self._starred.discard(name)
+
+    def exports(self, name: str) -> bool | None:
+        """Whether ``from file import *`` gives ``name``: what ``__all__`` lists, else what has no underscore in front.
+
+        None where only running the file would tell what ``__all__`` lists.
+        """
+        if not self.defines(name):
+            return False
+        if not self.defines("__all__"):
+            return not name.startswith("_")
+        listed = self.lookup("__all__")
+        return name in listed if is_tuple(listed) else None
 
     def _resolve(self, name: str, place: Place) -> object:
         """What the statement at ``place`` makes ``name`` mean."""
@@ -244,7 +313,7 @@ class Module:
                 return Function(self, node)
             case ast.Import():
                 assert isinstance(item, ast.alias)
-                return self._import(item.name if item.asname else item.name.split(".")[0])
+                return self._import(item.name) if item.asname else self._import_first(item.name)
             case ast.ImportFrom() if item is None:
                 source = self._through_star(name, place)
                 return source.lookup(name) if isinstance(source, Module) else source
@@ -292,19 +361,22 @@ class Module:
             test = self.library.evaluate(self, node.test, place)
         except UserError:
             test = None
-        ends = [Place.end(side, place) for side in (node.body, node.orelse)]
+        ends = [self._end(side, place) for side in (node.body, node.orelse)]
         if isinstance(test, bool):
             ends = [ends[0 if test else 1]]
         return self._agreed(name, ends, "sets under a condition")
 
     def _resolve_try(self, name: str, node: ast.Try, place: Place) -> object:
         """What ``try`` leaves: what its body does, where that cannot fail; else what every way through it agrees on."""
-        body = Place.end(node.body, place)
-        fails = next((i for i in range(len(node.body)) if not self._succeeds(body.before(i))), None)
-        ways = [Place.end(node.orelse, body)]
-        if fails is not None:
-            ways += [Place.end(handler.body, body.before(fails)) for handler in node.handlers]
-        return self._agreed(name, [Place.end(node.finalbody, way) for way in ways], "sets when it runs")
+        ends = [self._end(node.finalbody, way) for way in self._ways(node, place)]
+        return self._agreed(name, ends, "sets when it runs")
+
+    def _ways(self, node: ast.Try, place: Place) -> list[Place]:
+        """The ends of the ways through a ``try``, before its ``finally``: without an exception, then each handler that may be needed."""
+        body = self._end(node.body, place)
+        fails = next((i for i in range(len(node.body)) if not self._succeeds(body.before(i))), len(node.body))
+        handlers = [self._end(handler.body, body.before(fails)) for handler in node.handlers]
+        return [self._end(node.orelse, body), *(handlers if fails < len(node.body) else ())]
 
     def _succeeds(self, place: Place) -> bool:
         """Whether a statement of a ``try`` is certain not to raise."""
@@ -341,12 +413,30 @@ class Module:
         first, *others = usable or found or [self._computed(name, how)]
         return first if all(_same(first, other) for other in others) else self._computed(name, how)
 
+    def submodule(self, name: str) -> Module | None:
+        """A file of the package that this file is the ``__init__`` of: what ``import package.name`` makes an attribute."""
+        if self.path.name != "__init__.py":
+            return None
+        for path in (self.path.parent / f"{name}.py", self.path.parent / name / "__init__.py"):
+            if path.is_file():
+                return self.library.module(path)
+        return None
+
     def _import(self, dotted: str) -> object:
         language = LANGUAGE_MODULES.get(dotted)
         if language is not None:
             return Namespace(language)
         path = self.library.find(dotted, self.path, 0)
         return self.library.module(path) if path is not None else _foreign(f"the module {dotted}", dotted)
+
+    def _import_first(self, dotted: str) -> object:
+        """``import a.b.c`` binds ``a``, and makes ``b`` an attribute of it."""
+        first, _, rest = dotted.partition(".")
+        found = self._import(first)
+        if rest and isinstance(found, HostObject) and self.library.find(dotted, self.path, 0) is not None:
+            hint = f"write import {dotted} as {dotted.rpartition('.')[2]}"
+            return HostObject(f"the package {first}, which has no __init__.py", hint)
+        return found
 
     def _import_from(self, node: ast.ImportFrom, member: str) -> object:
         name = node.module or ""
@@ -397,38 +487,7 @@ def _same(a: object, b: object) -> bool:
     """Whether two meanings of a name are one."""
     if isinstance(a, Function) and isinstance(b, Function):
         return a.node is b.node
-    return a is b or (type(a) is type(b) and not isinstance(a, HostObject) and a == b)
-
-
-def _place_of(node: ast.stmt, end: Place) -> Place | None:
-    """The place before a statement, somewhere at module level."""
-    for index, statement in enumerate(end.block.statements):
-        here = end.before(index)
-        if statement is node:
-            return here
-        for inner in _ends(statement, here):
-            found = _place_of(node, inner)
-            if found is not None:
-                return found
-    return None
-
-
-def _ends(statement: ast.stmt, here: Place) -> Iterator[Place]:
-    """The ends of the blocks that a statement has at module level."""
-    match statement:
-        case ast.If():
-            yield Place.end(statement.body, here)
-            yield Place.end(statement.orelse, here)
-        case ast.Try():
-            body = Place.end(statement.body, here)
-            yield body
-            yield Place.end(statement.orelse, body)
-            for handler in statement.handlers:
-                yield Place.end(handler.body, here)
-        case ast.With() | ast.For() | ast.While():
-            yield Place.end(statement.body, here)
-        case _:
-            return
+    return a is b or same_constant(a, b) or (isinstance(a, Builtin | Namespace) and a == b)
 
 
 def find_function(module: Module, name: str) -> Function:

@@ -35,7 +35,8 @@ class Reached:
 
     def unmentioned(self, names: Iterable[str]) -> list[str]:
         """Those of ``names`` that no file it reaches knows: a value given for one would do nothing."""
-        return [name for name in names if not any(module.mentions(name) for module in self.modules)]
+        read = self.function.module.library.modules
+        return [name for name in names if not any(module.mentions(name) for module in read)]
 
     @property
     def names(self) -> list[str]:
@@ -153,9 +154,6 @@ def resolve(module: Module, node: ast.expr, bound: frozenset[str], at: Place | N
         if isinstance(node, ast.Name):
             if node.id in bound:
                 return _NOT_GLOBAL
-            overrides = module.library.overrides
-            if node.id in overrides:
-                return overrides[node.id]
             if module.defines(node.id, at):
                 return module.lookup(node.id, at)
             return Builtin(node.id) if node.id in builtins.PYTHON_NAMES else _NOT_GLOBAL
@@ -164,7 +162,11 @@ def resolve(module: Module, node: ast.expr, bound: frozenset[str], at: Place | N
             if isinstance(owner, Namespace):
                 return namespace_member(owner.name, node.attr)
             if isinstance(owner, Module):
-                return owner.lookup(node.attr) if owner.defines(node.attr) else _NOT_GLOBAL
+                return (
+                    owner.lookup(node.attr)
+                    if owner.defines(node.attr)
+                    else owner.submodule(node.attr) or _NOT_GLOBAL
+                )
     except UserError:
         pass  # reported where the kernel uses the name
     return _NOT_GLOBAL

@@ -53,11 +53,6 @@ class Place:
     index: int
     outer: Place | None = None
 
-    @staticmethod
-    def end(statements: Sequence[ast.stmt], outer: Place | None = None) -> Place:
-        """Behind the last of these statements."""
-        return Place(Block.of(statements), len(statements), outer)
-
     @property
     def statement(self) -> ast.stmt:
         """The statement that this is before."""

@@ -7,13 +7,14 @@ against its interpreter in the tests.  Operands are :class:`Tensor` or Python nu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
+from math import isinf, prod
 
 from teenybuild.compiler.frontend.builder import Builder
 from teenybuild.compiler.frontend.values import Function, Tensor, describe, ir_element, spell_element
 from teenybuild.compiler.ir import arith, math, tt
 from teenybuild.compiler.ir.core import Op, Value
-from teenybuild.compiler.ir.types import Element, Pointer, Tile, Type, with_element
+from teenybuild.compiler.ir.numbers import round_to
+from teenybuild.compiler.ir.types import Element, Pointer, Tile
 from teenybuild.diagnostics import did_you_mean
 from teenybuild.dtypes import INTEGERS, DType, bf16, f16, f32, f64, i1, i8, i32, i64
 
@@ -142,8 +143,21 @@ class Semantics:
         if dtype.is_int and not isinstance(value, bool):
             if not dtype.minimum <= value <= dtype.maximum:
                 raise self.builder.error(f"the number {value} is out of range for {dtype}")
+            if value != int(value):
+                raise self.builder.error(f"the number {value} is no {dtype}", "say what it is rounded to")
             value = int(value)
         return self.builder.number(value, dtype)
+
+    def number_like(self, value: Number, like: Tensor) -> Tensor | None:
+        """A number as a scalar of the dtype of ``like``, where that is of its kind and holds it; None elsewhere."""
+        dtype = like.dtype
+        if not isinstance(dtype, DType) or dtype.is_float != isinstance(value, float):
+            return None
+        if dtype.is_float:
+            fits = isinf(round_to(value, dtype)) == isinf(value)
+        else:
+            fits = dtype.is_bool == isinstance(value, bool) and dtype.minimum <= value <= dtype.maximum
+        return self.builder.number(value, dtype) if fits else None
 
     # Shapes ---------------------------------------------------------------------------------------------------
 
@@ -342,7 +356,10 @@ class Semantics:
     def shift_right(self, lhs: Operand, rhs: Operand) -> Tensor:
         """``lhs >> rhs`` of integers: arithmetic for signed, logical for unsigned; as for ``<<``, in range only."""
         a, b = self._shifted(lhs, rhs, ">>")
-        return self._signed(a, b, arith.ShRSI, arith.ShRUI)
+        # The left side's own sign decides, whatever the two are promoted to.
+        signed = (lhs if isinstance(lhs, Tensor) else a).scalar.is_signed
+        kind = arith.ShRSI if signed else arith.ShRUI
+        return self.builder.tensor(kind(a.value, b.value), a.dtype)
 
     def negate(self, value: Operand) -> Tensor:
         """``-value``, as ``0 - value`` (so ``-0.0`` is ``0.0``, as in Triton)."""
@@ -560,9 +577,13 @@ class Semantics:
         data = self.tensor(value)
         if data.is_pointer:
             raise self.builder.error(f"tl.store writes numbers, got {describe(data)}")
-        data = self.cast(data, pointee)
         if pointee == i1:
-            pointer, data = self.cast(pointer, Pointer(i8)), self.cast(data, i8)
+            # A bool in memory is a byte. Triton converts other numbers to that; whether it is zero is what is left of them here.
+            pointer = self.cast(pointer, Pointer(i8))
+            kept = data if data.scalar == i1 else self.cast(data, i8)
+            data = self.cast(self.cast(kept, i1), i8)
+        else:
+            data = self.cast(data, pointee)
         if data.is_tile and not pointer.is_tile:
             raise self.builder.error(
                 f"the pointer of tl.store is a scalar, but the value is {describe(data)}"
@@ -595,8 +616,12 @@ class Semantics:
             raise self.builder.error(
                 f"tl.dot of {list(a.shape)} and {list(b.shape)}: the inner sides {a.shape[1]} and {b.shape[0]} differ"
             )
-        if out == bf16:
-            raise self.builder.error("tl.dot sums in f32 or f16", "convert the result with .to(tl.bfloat16)")
+        if out not in ((f64, f32) if a.scalar == f64 else (f32, f16) if a.scalar == f16 else (f32,)):
+            raise self.builder.error(
+                f"tl.dot of {a.scalar} sums in {'f64' if a.scalar == f64 else 'f32 or f16' if a.scalar == f16 else 'f32'}, "
+                f"not in {out}",
+                f"convert the result with .to(tl.{out.language})",
+            )
         dtype = f64 if a.scalar == f64 else (out if a.scalar == f16 else f32)
         shape = (a.shape[0], b.shape[1])
         if acc is None:
@@ -610,10 +635,6 @@ class Semantics:
             raise self.builder.error(f"input_precision is ieee, tf32 or tf32x3, got {precision!r}", hint)
         op = tt.Dot(a.value, b.value, acc.value, precision)  # type: ignore[arg-type]  # narrowed just above
         return self.builder.tensor(op, dtype)
-
-    def of_type(self, value: Tensor, element: Element) -> Type:
-        """The tile-IR type of ``value`` with another element."""
-        return with_element(value.type, ir_element(element))
 
     def integer(self, value: Operand) -> Tensor:
         """A scalar integer, for the bounds of a loop."""

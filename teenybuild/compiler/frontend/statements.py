@@ -31,11 +31,11 @@ from teenybuild.compiler.frontend.values import (
     describe,
     is_constant,
     is_tuple,
+    same_constant,
 )
 from teenybuild.compiler.ir import scf
 from teenybuild.compiler.ir.core import Block, Value
 from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean
-from teenybuild.dtypes import DType
 
 #: Statements read for one kernel, those of unrolled turns and inlined calls each time; past this it is taken never to end.
 MOST_STEPS = 200_000
@@ -133,7 +133,9 @@ class Reader(Expressions):
                     "move it to the module's level",
                 )
             case _:
-                raise self.error(node, f"{_STATEMENTS[type(node)]} is not part of the language")
+                raise self.error(
+                    node, f"{_STATEMENTS.get(type(node), type(node).__name__)} is not part of the language"
+                )
 
     # Assignments ----------------------------------------------------------------------------------------------
 
@@ -268,7 +270,9 @@ class Reader(Expressions):
             for name in dict.fromkeys([*then_locals, *else_locals]):
                 a = then_locals.get(name, _MISSING)
                 b = else_locals.get(name, _MISSING)
-                before[name] = merge.add(name, a, b)
+                merged = before[name] = merge.add(name, a, b)
+                if name in self.frame.constexpr and isinstance(merged, _Slot):
+                    raise self.error(node, f"the constexpr {name} cannot depend on a run-time condition")
         outcome = merge.build(condition)
         if whole:
             assert result is not None
@@ -362,6 +366,10 @@ class Reader(Expressions):
             self.run(node.body)
 
     def _loop(self, node: ast.For, target: ast.Name, bounds: Range) -> None:
+        if target.id in self.frame.constexpr:
+            raise self.error(
+                target, f"{target.id} is a constexpr and cannot count a run-time loop", "use tl.static_range"
+            )
         self.at(node.iter)
         descending = isinstance(bounds.step, int) and bounds.step < 0
         first, last, step = bounds.start, bounds.stop, bounds.step
@@ -449,7 +457,7 @@ class Reader(Expressions):
             if isinstance(after, Undefined):
                 raise self.error(node, f"{name} has no value at the end of the loop's body: {after.why}")
             if isinstance(after, bool | int | float) and isinstance(before, Tensor) and not before.is_tile:
-                after = self._as_dtype(after, before)
+                after = self.semantics.number_like(after, before) or after
             after = self._runtime(node, name, after)
             match before, after:
                 case BlockPointer(), BlockPointer() if not before.same_array(after):
@@ -474,14 +482,6 @@ class Reader(Expressions):
                     )
                 flat.append(now)
         return flat
-
-    def _as_dtype(self, value: bool | int | float, like: Tensor) -> object:
-        """A constant assigned to a carried scalar takes its dtype where it holds the value."""
-        dtype = like.dtype
-        if not isinstance(dtype, DType) or dtype.is_float != isinstance(value, float):
-            return value
-        fits = dtype.is_float or dtype.is_bool == isinstance(value, bool)
-        return self.builder.number(value, dtype) if fits else value
 
     # Calls ----------------------------------------------------------------------------------------------------
 
@@ -624,7 +624,7 @@ class _Merge:
 
     def add(self, name: str, a: object, b: object) -> object:
         """The merged value of one name: as it is where both agree, else a slot for what the ``if`` yields."""
-        if a is b or (type(a) is type(b) and isinstance(a, bool | int | float | str) and a == b):
+        if a is b or same_constant(a, b):
             return a
         if isinstance(a, Poison) or isinstance(b, Poison):
             return POISON
@@ -658,13 +658,11 @@ class _Merge:
             return value
         if not isinstance(value, bool | int | float):
             return None
-        builder = self._reader.builder
-        with builder.into(block):
-            if isinstance(other, Tensor) and not other.is_tile and isinstance(other.dtype, DType):
-                like = self._reader._as_dtype(value, other)  # pyright: ignore[reportPrivateUsage]
-                if isinstance(like, Tensor):
-                    return like
-            return self._reader.semantics.tensor(value)
+        semantics = self._reader.semantics
+        with self._reader.builder.into(block):
+            if isinstance(other, Tensor) and not other.is_tile:
+                return semantics.number_like(value, other) or semantics.tensor(value)
+            return semantics.tensor(value)
 
     def build(self, condition: Tensor) -> _Outcome:
         """Ends both blocks and appends the ``scf.if``; the outcome puts its results in the place of slots."""

@@ -7,9 +7,8 @@ of the classes here.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import prod
+from math import copysign, prod
 from typing import TYPE_CHECKING, TypeGuard
 
 from teenybuild.compiler.ir import core
@@ -158,8 +157,6 @@ class Poison:
 
 POISON = Poison()
 
-BuiltinFunction = Callable[..., object]
-
 
 def is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
     """Whether a value is a tuple of values."""
@@ -185,6 +182,15 @@ def is_constant(value: object) -> bool:
     if is_tuple(value):
         return all(is_constant(item) for item in value)
     return value is None or isinstance(value, bool | int | float | str | DType | Pointer)
+
+
+def same_constant(a: object, b: object) -> bool:
+    """Whether two values known at compile time are one: of one type, and of one sign where they are zero."""
+    if is_tuple(a) and is_tuple(b):
+        return len(a) == len(b) and all(same_constant(x, y) for x, y in zip(a, b, strict=True))
+    if type(a) is not type(b) or not is_constant(a) or a != b:
+        return False
+    return not isinstance(a, float) or not isinstance(b, float) or copysign(1, a) == copysign(1, b)
 
 
 def describe(value: object) -> str:

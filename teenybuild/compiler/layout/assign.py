@@ -319,7 +319,12 @@ class _Rewrite:
                 first = self._home(op.sources[0])
                 layout = cast(Layout, first.layout)
                 sources = (first, *(self.want(v, layout) for v in op.sources[1:]))
-                self._keep(tt.Reduce(sources, op.axis, op.combine, op.order), op)
+                reduce = tt.Reduce(sources, op.axis, op.combine, op.order)
+                self._keep(reduce, op)
+                # The results come out where the sources were; who wants them at home, or elsewhere, moves them.
+                for result in reduce.results:
+                    if isinstance(result.type, Tile):
+                        result.layout = self._policy.viewed(layout, drop_axis(layout.shape, op.axis))
             case tt.Dot():
                 layout = self._homes[op.result]
                 operands = (self._home(op.a), self._home(op.b), self.want(op.c, layout))

@@ -7,6 +7,9 @@ from typing import Protocol
 
 from teenybuild.compiler.layout.linear import Layout, View, blocked, row_major
 
+#: Lanes of a warp, on every GPU there is.
+LANES = 32
+
 
 class Policy(Protocol):
     """Chooses layouts for the operations that care; the others follow their operands."""
@@ -33,7 +36,7 @@ class WarpPolicy:
     """Warps of ``lanes`` lanes, as on a GPU: neighbouring lanes on neighbouring elements, each on a whole vector."""
 
     warps: int
-    lanes: int = 32
+    lanes: int = LANES
 
     def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int) -> Layout:
         total = 1

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from teenybuild.compiler.ir.core import Function
 from teenybuild.compiler.layout.axes import AxisAnalysis
-from teenybuild.compiler.layout.policy import Policy
+from teenybuild.compiler.layout.policy import LANES, Policy
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.passes.streams import Streams
 from teenybuild.diagnostics import Diagnostic, UserError
@@ -21,6 +21,11 @@ class Settings:
     num_stages: int = 3
     maxnreg: int | None = None
     enable_fp_fusion: bool = True
+
+    @property
+    def threads(self) -> int:
+        """Threads of a program on a GPU."""
+        return LANES * self.num_warps
 
     def check(self) -> None:
         """Raises :class:`UserError` with every option that no target takes. (A manifest's are checked when it is read.)"""

@@ -61,9 +61,7 @@ class HostTarget:
 
     def lower(self, function: Function, axes: AxisAnalysis, lines: Lines | None = None) -> Lowered:
         """LLVM IR with ``{function}_entry_point`` (one program) and ``…_range`` (many)."""
-        machine = HostMachine(
-            self.policy, function, None if not self.emulated else 32 * self.settings.num_warps
-        )
+        machine = HostMachine(self.policy, function, self.settings.threads if self.emulated else None)
         symbol = f"{function.name}_entry_point"
         machine.begin(function)
         FunctionLowering(function, axes, machine).run()

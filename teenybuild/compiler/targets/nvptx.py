@@ -11,7 +11,7 @@ from teenybuild.compiler.ir.tt import Dot
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
-from teenybuild.compiler.layout.policy import Policy, WarpPolicy
+from teenybuild.compiler.layout.policy import LANES, Policy, WarpPolicy
 from teenybuild.compiler.lower import scalars
 from teenybuild.compiler.lower.debug import DebugInfo, Lines
 from teenybuild.compiler.lower.function import FunctionLowering
@@ -36,8 +36,6 @@ from teenybuild.compiler.targets.residency import residency
 from teenybuild.dtypes import INTEGERS, DType, bf16, f32, i1
 from teenybuild.targets import Arch, ptx_number
 
-WARP = 32
-
 
 @dataclass(frozen=True, slots=True)
 class NvptxTarget:
@@ -58,7 +56,7 @@ class NvptxTarget:
         debug = DebugInfo(lines, symbol) if lines is not None else None
         FunctionLowering(function, axes, machine, debug).run()
         machine.text.do("ret void")
-        threads = WARP * self.settings.num_warps
+        threads = self.settings.threads
         attributes = f'"nvvm.reqntid"="{threads}"'
         if self.settings.maxnreg is not None:
             attributes += f' "nvvm.maxnreg"="{self.settings.maxnreg}"'
@@ -108,7 +106,7 @@ class GpuMachine(Machine):
         self.uniform = Lane(self, 1)
         self.shared_memory = SharedMemory()
         self._arch = arch
-        self._threads = WARP * warps
+        self._threads = LANES * warps
         self._values: dict[Value, Sequence[str]] = {}
         self._scalars: dict[Value, str] = {}
         self._entry: dict[object, str] = {}

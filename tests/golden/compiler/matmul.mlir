@@ -31,12 +31,12 @@ module {
     %28 = tt.broadcast %26 : tensor<1x32xi32> -> tensor<32x32xi32>
     %29 = tt.addptr %27, %28 : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
     %30 = arith.constant dense<0.0> : tensor<64x32xf32>
-    %31 = arith.addi %arg5, %7 : i32
-    %32 = arith.constant 1 : i32
-    %33 = arith.subi %31, %32 : i32
+    %31 = arith.constant 1 : i32
+    %32 = arith.constant 31 : i32
+    %33 = arith.addi %arg5, %32 : i32
     %34 = arith.divsi %33, %7 : i32
     %35 = arith.constant 0 : i32
-    %62:3 = scf.for %arg6 = %35 to %34 step %32 iter_args(%arg7 = %30, %arg8 = %20, %arg9 = %29) -> (tensor<64x32xf32>, tensor<64x32x!tt.ptr<f16>>, tensor<32x32x!tt.ptr<f16>>)  : i32 {
+    %62:3 = scf.for %arg6 = %35 to %34 step %31 iter_args(%arg7 = %30, %arg8 = %20, %arg9 = %29) -> (tensor<64x32xf32>, tensor<64x32x!tt.ptr<f16>>, tensor<32x32x!tt.ptr<f16>>)  : i32 {
       %36 = arith.muli %arg6, %7 : i32
       %37 = arith.subi %arg5, %36 : i32
       %38 = tt.splat %arg3 : i32 -> tensor<64x1xi32>

@@ -155,7 +155,7 @@ def cdiv(s: Semantics, x: object, div: object) -> object:
             raise s.builder.error("tl.cdiv divides by zero")
         return constants.cdiv(x, div)
     a, b = an_operand(s, x, "tl.cdiv"), an_operand(s, div, "tl.cdiv")
-    return s.floordiv(s.sub(s.add(a, b), 1), b)
+    return s.floordiv(s.add(a, s.sub(b, 1)), b)
 
 
 @builtin("tl.next_power_of_2")

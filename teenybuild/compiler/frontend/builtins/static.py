@@ -24,7 +24,7 @@ def constexpr(s: Semantics, value: object) -> object:
 
 @builtin("tl.static_assert")
 def static_assert(s: Semantics, cond: object, msg: object = "") -> None:
-    if isinstance(cond, Tensor):
+    if not is_constant(cond):
         raise s.builder.error(f"tl.static_assert needs a value known at compile time, got {describe(cond)}")
     if not is_constant(msg):
         raise s.builder.error(

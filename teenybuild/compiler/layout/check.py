@@ -1,0 +1,60 @@
+"""Whether a function with layouts is one that lowering may take at its word: every operation's tiles lie where it reads and leaves them."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from teenybuild.compiler.ir import scf, tt
+from teenybuild.compiler.ir.core import ELEMENTWISE, Function, Op, Value, VerifyError, walk
+from teenybuild.compiler.ir.types import Tile
+from teenybuild.compiler.layout.linear import Layout, drop_axis
+from teenybuild.compiler.layout.policy import Policy
+from teenybuild.compiler.layout.views import view_of
+
+
+def check_layouts(function: Function, policy: Policy) -> None:
+    """Raises :class:`VerifyError` at the first operation that is given a tile in another layout than it takes."""
+    for op in walk(function.body):
+        _check(op, policy)
+
+
+def _layout(value: Value) -> Layout:
+    return cast(Layout, value.layout)
+
+
+def _same(op: Op, values: list[Value]) -> None:
+    """All that are tiles lie alike."""
+    found = [_layout(v) for v in values if isinstance(v.type, Tile)]
+    if any(layout != found[0] for layout in found):
+        raise VerifyError(op, "its tiles lie in different layouts")
+
+
+def _check(op: Op, policy: Policy) -> None:
+    match op:
+        case tt.Viewing() if isinstance(op.source.type, Tile):
+            source, result, view = _layout(op.source), _layout(op.result), view_of(op)
+            if source not in (policy.viewed(result, view), result.viewed(view)):
+                raise VerifyError(op, "its source does not lie where the result reads it")
+        case tt.Reduce():
+            _same(op, list(op.sources))
+            layout = _layout(op.sources[0])
+            left = policy.viewed(layout, drop_axis(layout.shape, op.axis))
+            if any(isinstance(r.type, Tile) and _layout(r) != left for r in op.results):
+                raise VerifyError(op, "its result does not lie where the source leaves it")
+        case tt.Dot():
+            _same(op, [op.c, op.result])
+        case scf.For():
+            for group in zip(
+                op.results, op.body.args[1:], op.initial, op.body.terminator.operands, strict=True
+            ):
+                _same(op, list(group))
+        case scf.If():
+            ways = op.then.terminator.operands, op.otherwise.terminator.operands
+            for group in zip(op.results, *ways, strict=True):
+                _same(op, list(group))
+        case tt.Load() | tt.Store():
+            _same(op, [*op.operands, *op.results])
+        case _ if op.traits & ELEMENTWISE and op.results:
+            _same(op, [*op.operands, *op.results])
+        case _:
+            pass
