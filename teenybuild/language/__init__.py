@@ -199,6 +199,60 @@ def advance(base: Any, offsets: Any) -> Any:
     _outside("tl.advance")
 
 
+def atomic_add(
+    pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None
+) -> Any:
+    """What ``pointer`` points to gains ``val``; integers of 32 and 64 bits, and floats, in one step that no other gets in between. Gives what was there."""
+    _outside("tl.atomic_add")
+
+
+def atomic_max(
+    pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None
+) -> Any:
+    """What ``pointer`` points to becomes the larger of it and ``val``; integers of 32 and 64 bits, f32, f64, in one step that no other gets in between. Gives what was there."""
+    _outside("tl.atomic_max")
+
+
+def atomic_min(
+    pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None
+) -> Any:
+    """What ``pointer`` points to becomes the smaller of it and ``val``; integers of 32 and 64 bits, f32, f64, in one step that no other gets in between. Gives what was there."""
+    _outside("tl.atomic_min")
+
+
+def atomic_and(
+    pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None
+) -> Any:
+    """What ``pointer`` points to keeps the bits of ``val`` only; integers of 32 and 64 bits, in one step that no other gets in between. Gives what was there."""
+    _outside("tl.atomic_and")
+
+
+def atomic_or(
+    pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None
+) -> Any:
+    """What ``pointer`` points to gains the bits of ``val``; integers of 32 and 64 bits, in one step that no other gets in between. Gives what was there."""
+    _outside("tl.atomic_or")
+
+
+def atomic_xor(
+    pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None
+) -> Any:
+    """What ``pointer`` points to has the bits of ``val`` flipped; integers of 32 and 64 bits, in one step that no other gets in between. Gives what was there."""
+    _outside("tl.atomic_xor")
+
+
+def atomic_xchg(
+    pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None
+) -> Any:
+    """What ``pointer`` points to becomes ``val``; 32 and 64 bits, in one step that no other gets in between. Gives what was there."""
+    _outside("tl.atomic_xchg")
+
+
+def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: str | None = None) -> Any:
+    """What ``pointer`` points to becomes ``val`` where it has the bits of ``cmp``; 16, 32 and 64 bits. Gives what was there."""
+    _outside("tl.atomic_cas")
+
+
 def where(condition: Any, x: Any, y: Any) -> Any:
     """``x`` where the condition holds, else ``y``. Both are evaluated."""
     _outside("tl.where")

@@ -42,6 +42,8 @@ HANDLED = {
     tt.Load, tt.Store, tt.Reduce, tt.Dot, tt.ConvertLayout, scf.For, scf.If,
     constant.Constant, tt.GetProgramId, tt.GetNumPrograms, tt.Splat, tt.MakeRange, tt.Broadcast, tt.Reshape, tt.ExpandDims, tt.Trans,
     tt.Barrier,
+    tt.AtomicRmw,
+    tt.AtomicCas,
 }  # fmt: skip
 
 

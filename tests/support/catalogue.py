@@ -10,6 +10,7 @@ from typing import Any
 from teenybuild.api import Artifact, compile
 from tests.language import (
     oracle,
+    test_atomics,
     test_block_pointers,
     test_combining,
     test_control,
@@ -164,6 +165,13 @@ def _entries() -> Iterator[Entry]:
     yield _entry("curves", test_rounding_and_hints.CURVES, "x o: *f32", "B=128")
     yield _entry("hinted", test_rounding_and_hints.HINTED, "x o: *f32, n shift: i32", "B=128")
     yield _entry("barrier", test_rounding_and_hints.BARRIER, "x o: *f32", "B=256")
+    yield _entry("counts", test_atomics.COUNTS, "x counts top: *i32, sums: *f32, n: i32", "B=256")
+    yield _entry("tickets", test_atomics.TICKETS, "x o p: *i32", "B=16")
+    yield _entry(
+        "atomic_max_f32", test_atomics.EACH.replace("{function}", "atomic_max").replace("{sem}", "acquire"),
+        "x y o: *f32, n: i32", "B=128",
+    )  # fmt: skip
+    yield _entry("compare_and_swap", test_atomics.CAS, "x c y o: *f16", "B=128")
     yield _entry("hints", test_memory.HINTS, "x o: *f32, n: i32", "BLOCK=256")
     yield _entry("mixed", test_memory.MIXED, "x o p: *f32, y: *f16, z: *i8", "BLOCK=256 STEP=2")
     yield _entry(

@@ -56,6 +56,10 @@ Operands = tuple[Value, ...]
 class Location(Protocol):
     """Where an operation came from. The front end supplies it; the IR only carries it."""
 
+    def error(self, message: str, hint: str | None = None) -> Exception:
+        """What is said to the user of something that cannot be done there."""
+        ...
+
 
 @dataclass(slots=True, eq=False)
 class Block:

@@ -343,6 +343,59 @@ class Store(Op, name="tt.store", traits=EFFECT):
         return f"{self.name} {operands}{_hints(self.cache, self.eviction)} : {spell(self.pointer.type)}"
 
 
+Rmw = Literal["add", "fadd", "and", "or", "xor", "max", "min", "umax", "umin", "exch"]
+Ordering = Literal["relaxed", "acquire", "release", "acq_rel"]
+Scope = Literal["cta", "gpu", "sys"]
+
+
+class _Atomic(Op):
+    """Reads and writes memory in one step, and gives what was there; 0 where a mask is off, and nothing is touched."""
+
+    def assembly(self, names: Names) -> str:
+        operands = ", ".join(names[v] for v in self.operands)
+        types = ", ".join(spell(v.type) for v in self.operands)
+        said = ", ".join(str(a) for a in self.attributes())
+        return f"{self.name} {said}, {operands} : ({types}) -> {spell(self.results[0].type)}"
+
+
+class AtomicRmw(_Atomic, name="tt.atomic_rmw", traits=EFFECT):
+    """What lies behind each pointer becomes ``kind`` of it and ``value``."""
+
+    kind: Rmw
+    ordering: Ordering
+    scope: Scope
+    pointer: Operand
+    value: Operand
+    mask: OptionalOperand = None
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.value.type,)
+
+    def verify(self) -> None:
+        if self.value.type != with_element(self.pointer.type, _pointee(self, self.pointer.type)):
+            raise VerifyError(self, f"{spell(self.value.type)} through {spell(self.pointer.type)}")
+        if self.mask is not None and self.mask.type != mask_of(self.pointer.type):
+            raise VerifyError(self, f"the mask is {spell(self.mask.type)}")
+
+
+class AtomicCas(_Atomic, name="tt.atomic_cas", traits=EFFECT):
+    """What lies behind each pointer becomes ``value`` where it has the bits of ``compare``."""
+
+    ordering: Ordering
+    scope: Scope
+    pointer: Operand
+    compare: Operand
+    value: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.value.type,)
+
+    def verify(self) -> None:
+        wanted = with_element(self.pointer.type, _pointee(self, self.pointer.type))
+        if self.value.type != wanted or self.compare.type != wanted:
+            raise VerifyError(self, f"{spell(self.value.type)} through {spell(self.pointer.type)}")
+
+
 class Reduce(Op, name="tt.reduce", traits=PURE):
     """Combines all elements along ``axis`` with ``combine``, a block over two scalars (or two sets of them).
 

@@ -131,6 +131,10 @@ class _Infer:
                     waiting.append(op)
             elif isinstance(op, tt.Dot):
                 self.homes[op.result] = self._policy.dot(shape_of(op.result.type))
+            if isinstance(op, tt.AtomicRmw | tt.AtomicCas) and isinstance(op.pointer.type, Tile):
+                # Neighbouring lanes on neighbouring elements: an atomic access is of one element.
+                order = fastest_axes(op.pointer, self._axes)
+                self._give(op.result, self._policy.access(op.pointer.type.shape, order, 1))
             if isinstance(op, tt.Dot | tt.Reduce):
                 self.given.update({v: self._default(v) for v in op.operands if v in self._cheap})
         while True:
@@ -237,6 +241,9 @@ class _Infer:
                     known = self.homes.get(op.result) if isinstance(op, tt.Load) else self._access(op)
                     for value in op.operands:
                         changed |= self._give(value, known)
+                case tt.AtomicRmw() | tt.AtomicCas():
+                    for value in op.operands:
+                        changed |= self._give(value, self.homes.get(op.result))
                 case tt.Viewing():
                     home = self.homes.get(op.result)
                     changed |= self._give(op.source, source_layout(op, home, self._policy) if home else None)

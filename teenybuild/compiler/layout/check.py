@@ -52,7 +52,7 @@ def _check(op: Op, policy: Policy) -> None:
             ways = op.then.terminator.operands, op.otherwise.terminator.operands
             for group in zip(op.results, *ways, strict=True):
                 _same(op, list(group))
-        case tt.Load() | tt.Store():
+        case tt.Load() | tt.Store() | tt.AtomicRmw() | tt.AtomicCas():
             _same(op, [*op.operands, *op.results])
         case _ if op.traits & ELEMENTWISE and op.results:
             _same(op, [*op.operands, *op.results])

@@ -7,12 +7,13 @@ from typing import cast
 
 from teenybuild.compiler.ir import scf, tt
 from teenybuild.compiler.ir.constant import Constant
-from teenybuild.compiler.ir.core import ELEMENTWISE, TERMINATOR, Block, Function, Op
+from teenybuild.compiler.ir.core import ELEMENTWISE, TERMINATOR, Block, Function, Op, walk
 from teenybuild.compiler.ir.types import Tile, dtype_of, element
 from teenybuild.compiler.layout.assign import cheap_values
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
 from teenybuild.compiler.layout.views import view_of
+from teenybuild.compiler.lower.atomic import lower_atomic
 from teenybuild.compiler.lower.control import lower_for, lower_if
 from teenybuild.compiler.lower.convert import lower_convert
 from teenybuild.compiler.lower.debug import DebugInfo
@@ -36,11 +37,14 @@ class FunctionLowering:
         self._axes = axes
         self._machine = machine
         self._lazy = cheap_values(function.body)
+        self._used = {value for op in walk(function.body) for value in op.operands}
         self._handlers: dict[type[Op], Callable[[Op], None]] = {
             tt.Load: lambda op: lower_load(machine, cast(tt.Load, op), axes),
             tt.Store: lambda op: lower_store(machine, cast(tt.Store, op), axes),
             tt.Reduce: lambda op: lower_reduce(machine, cast(tt.Reduce, op)),
             tt.Dot: lambda op: lower_dot(machine, cast(tt.Dot, op)),
+            tt.AtomicRmw: lambda op: lower_atomic(machine, cast(tt.AtomicRmw, op), op.result in self._used),
+            tt.AtomicCas: lambda op: lower_atomic(machine, cast(tt.AtomicCas, op), op.result in self._used),
             tt.Barrier: lambda op: _barrier(machine),
             tt.ConvertLayout: lambda op: lower_convert(machine, cast(tt.ConvertLayout, op)),
             scf.For: lambda op: lower_for(machine, cast(scf.For, op), self.block),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from teenybuild.compiler.ir.core import Op, Value
-from teenybuild.compiler.ir.tt import Cache, Dot, Eviction
+from teenybuild.compiler.ir.tt import Cache, Dot, Eviction, Ordering, Rmw, Scope
 from teenybuild.compiler.ir.types import Element
 from teenybuild.compiler.layout.linear import Layout, View
 from teenybuild.compiler.layout.policy import Policy
@@ -52,6 +52,16 @@ class Access:
     cache: Cache = ""
     eviction: Eviction = ""
     volatile: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """An atomic step: ``kind`` as in :class:`~teenybuild.compiler.ir.tt.AtomicRmw`, or ``cas``."""
+
+    kind: Rmw | Literal["cas"]
+    element: DType
+    ordering: Ordering
+    scope: Scope
 
 
 class Carry(Protocol):
@@ -209,6 +219,20 @@ class Machine(ABC):
     @abstractmethod
     def store_once(self, access: Access, pointer: str, mask: str | None, value: str) -> None:
         """Writes a uniform value, by one lane."""
+
+    @abstractmethod
+    def lacks(self, how: Atomic) -> str | None:
+        """Why the target has no such atomic step; None where it has."""
+
+    @abstractmethod
+    def atomic(self, lane: Lane, how: Atomic, pointer: str, mask: str | None, operands: Sequence[str]) -> str:
+        """One atomic step a lane: what was there; masked-off lanes touch nothing and get 0."""
+
+    @abstractmethod
+    def atomic_once(
+        self, how: Atomic, pointer: str, mask: str | None, operands: Sequence[str], used: bool
+    ) -> str:
+        """One atomic step of the whole program, by one lane; what was there, for all lanes if it is ``used``."""
 
     @abstractmethod
     def shared(self, size: int, alignment: int) -> int:

@@ -20,15 +20,23 @@ def pointer_access(function: Function) -> tuple[tuple[bool, bool], ...]:
 
 
 def accesses(function: Function) -> Iterator[tuple[str, Op, Literal["read", "write"]]]:
-    """Every load and store, with each argument it may go through, in order."""
+    """Every access, with each argument it may go through, in order."""
     roots = _Roots(function)
     names = dict(zip(function.body.args, function.arg_names, strict=True))
     for op in walk(function.body):
-        if isinstance(op, tt.Load | tt.Store):
-            kind: Literal["read", "write"] = "read" if isinstance(op, tt.Load) else "write"
+        if isinstance(op, tt.Load | tt.Store | tt.AtomicRmw | tt.AtomicCas):
             for arg in function.body.args:
                 if arg in roots.of(op.pointer):
-                    yield names[arg], op, kind
+                    for kind in _KINDS[type(op)]:
+                        yield names[arg], op, kind
+
+
+_KINDS: dict[type[Op], tuple[Literal["read", "write"], ...]] = {
+    tt.Load: ("read",),
+    tt.Store: ("write",),
+    tt.AtomicRmw: ("read", "write"),
+    tt.AtomicCas: ("read", "write"),
+}
 
 
 class _Roots:

@@ -27,6 +27,7 @@ from teenybuild.compiler.lower.lane import Lane, thread_position
 from teenybuild.compiler.lower.loops import counted
 from teenybuild.compiler.lower.machine import (
     Access,
+    Atomic,
     Carry,
     Combine,
     Extremum,
@@ -38,7 +39,7 @@ from teenybuild.compiler.lower.machine import (
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.passes.streams import Streams
-from teenybuild.compiler.targets import host_arrays, host_memory
+from teenybuild.compiler.targets import host_arrays, host_atomics, host_memory
 from teenybuild.compiler.targets.base import Lowered, Settings
 from teenybuild.compiler.targets.host_abi import entry_parameters, range_function
 from teenybuild.compiler.targets.host_dot import lower_whole_dot
@@ -462,6 +463,17 @@ class HostMachine(Machine):
             )
             found.append(lane.convert("trunc", "i8", value, "i1") if element == i1 else value)
         return found
+
+    def lacks(self, how: Atomic) -> str | None:
+        return None
+
+    def atomic(self, lane: Lane, how: Atomic, pointer: str, mask: str | None, operands: Sequence[str]) -> str:
+        return host_atomics.step(lane, how, self.carrier(how.element), pointer, mask, operands)
+
+    def atomic_once(
+        self, how: Atomic, pointer: str, mask: str | None, operands: Sequence[str], used: bool
+    ) -> str:
+        return self.atomic(self.uniform, how, pointer, mask, operands)
 
     # Between lanes --------------------------------------------------------------------------------------------
 

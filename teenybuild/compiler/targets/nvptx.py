@@ -19,6 +19,7 @@ from teenybuild.compiler.lower.lane import Lane, thread_position
 from teenybuild.compiler.lower.loops import counted
 from teenybuild.compiler.lower.machine import (
     Access,
+    Atomic,
     Carry,
     Combine,
     Extremum,
@@ -362,6 +363,44 @@ class GpuMachine(Machine):
         guard = first if mask is None else lane.two("and", "i1", first, mask)
         self.store(lane, access, pointer, 0, guard, [value])
 
+    def lacks(self, how: Atomic) -> str | None:
+        if how.kind == "fadd" and how.element == bf16 and self._arch.sm < 90:
+            return f"bf16 is added atomically from sm_90 on, not on {self._arch.name}"
+        return None
+
+    def atomic(self, lane: Lane, how: Atomic, pointer: str, mask: str | None, operands: Sequence[str]) -> str:
+        text, dtype, carrier = self.text, how.element, self.carrier(how.element)
+        bits = f"i{8 * dtype.size}"
+        constraint = {"i16": "h", "i32": "r", "i64": "l"}[bits]
+        kind, type_ = _ATOMICS[how.kind]
+        suffix = f".{type_}{dtype.bits}"
+        if how.kind == "fadd":
+            suffix = f".noftz.{dtype}" if dtype.bits == 16 else f".{dtype}"
+        values = [v if carrier == bits else text.op(f"bitcast {carrier} {v} to {bits}") for v in operands]
+        listed = ", ".join(f"${2 + i}" for i in range(len(values)))
+        guard = f"@${2 + len(values)} " if mask is not None else ""
+        asm = f"{guard}atom.{how.ordering}.{how.scope}.global.{kind}{suffix} $0, [$1], {listed};"
+        constraints = ",".join([f"={constraint}", "l", *[constraint] * len(values)])
+        arguments = ", ".join([f"ptr addrspace(1) {pointer}", *(f"{bits} {v}" for v in values)])
+        if mask is not None:
+            constraints, arguments = f"{constraints},b,0", f"{arguments}, i1 {mask}, {bits} 0"
+        old = text.op(f'call {bits} asm sideeffect "{asm}", "{constraints},~{{memory}}"({arguments})')
+        return old if carrier == bits else text.op(f"bitcast {bits} {old} to {carrier}")
+
+    def atomic_once(
+        self, how: Atomic, pointer: str, mask: str | None, operands: Sequence[str], used: bool
+    ) -> str:
+        lane = self.uniform
+        first = lane.compare("icmp eq", "i32", self.thread(lane), "0")
+        guard = first if mask is None else lane.two("and", "i1", first, mask)
+        old = self.atomic(lane, how, pointer, guard, operands)
+        if not used:
+            return old
+        place = str(self.shared(how.element.size, how.element.size))
+        self.shared_store(lane, how.element, place, [old], first)
+        self.barrier()
+        return self.shared_load(lane, how.element, place, 1)[0]
+
     def shared(self, size: int, alignment: int) -> int:
         offset, wait = self.shared_memory.place(size, alignment)
         if wait:
@@ -513,6 +552,22 @@ class GpuMachine(Machine):
         constraints = ",".join(["=f", *["f"] * len(operands)])
         arguments = ", ".join(f"float {o}" for o in operands)
         return self.text.op(f'call float asm "{asm}", "{constraints}"({arguments}) #2')
+
+
+#: PTX's words for what an atomic step does, and for how it takes its operands (PTX ISA, ``atom``).
+_ATOMICS = {
+    "add": ("add", "u"),
+    "fadd": ("add", ""),
+    "and": ("and", "b"),
+    "or": ("or", "b"),
+    "xor": ("xor", "b"),
+    "max": ("max", "s"),
+    "min": ("min", "s"),
+    "umax": ("max", "u"),
+    "umin": ("min", "u"),
+    "exch": ("exch", "b"),
+    "cas": ("cas", "b"),
+}
 
 
 def _size(carrier: str) -> int:

@@ -7,6 +7,7 @@ reported against that signature.  ``teenybuild.language`` has the same names wit
 from __future__ import annotations
 
 from teenybuild.compiler.frontend.builtins import (
+    atomics,
     elementwise,
     hints,
     making,
@@ -23,7 +24,7 @@ from teenybuild.compiler.frontend.builtins.registry import BUILTINS, METHODS, si
 __all__ = ["ALIASES", "BUILTINS", "LATER", "METHODS", "PYTHON_NAMES", "VALUES", "signature", "takes"]
 
 #: Importing a module of these enters its functions.
-MODULES = (programs, making, shapes, memory, elementwise, reductions, products, hints, static)
+MODULES = (programs, making, shapes, memory, atomics, elementwise, reductions, products, hints, static)
 
 #: Python builtins a kernel may name.
 PYTHON_NAMES = frozenset(n for n in BUILTINS if "." not in n)

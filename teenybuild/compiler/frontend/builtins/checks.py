@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from teenybuild.compiler.frontend.semantics import Number
 from teenybuild.compiler.frontend.values import Tensor, describe, is_tuple
+from teenybuild.diagnostics import did_you_mean
 from teenybuild.dtypes import DType
 
 if TYPE_CHECKING:
@@ -51,6 +52,17 @@ def a_flag(s: Semantics, value: object, what: str) -> bool:
 def an_operand(s: Semantics, value: object, what: str) -> Tensor | Number:
     if not isinstance(value, Tensor | bool | int | float):
         raise s.builder.error(f"{what} takes numbers and tiles, got {describe(value)}")
+    return value
+
+
+def one_of(s: Semantics, value: object, allowed: tuple[str, ...], what: str) -> str:
+    """One of some words; nothing for None."""
+    if value is None:
+        return ""
+    if value not in allowed or not isinstance(value, str):
+        words = ", ".join(repr(word) for word in allowed)
+        hint = did_you_mean(value, allowed) if isinstance(value, str) else None
+        raise s.builder.error(f"{what} is one of {words}, got {describe(value)}", hint)
     return value
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from teenybuild.compiler.frontend import block_pointers
-from teenybuild.compiler.frontend.builtins.checks import a_flag, an_operand, constant_int, sides
+from teenybuild.compiler.frontend.builtins.checks import a_flag, an_operand, constant_int, one_of, sides
 from teenybuild.compiler.frontend.builtins.registry import builtin
 from teenybuild.compiler.frontend.values import BlockPointer, Tensor, describe, is_tuple
 from teenybuild.compiler.ir import tt
-from teenybuild.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
     from teenybuild.compiler.frontend.semantics import Semantics
@@ -18,16 +17,6 @@ _LOAD_CACHES = ("", ".ca", ".cg", ".cv")
 _STORE_CACHES = ("", ".wb", ".cg", ".cs", ".wt")
 _EVICTIONS = ("", "evict_first", "evict_last")
 _PADDINGS = ("", "zero", "nan")
-
-
-def _one_of(s: Semantics, value: object, allowed: tuple[str, ...], what: str) -> str:
-    if value is None:
-        return ""
-    if value not in allowed or not isinstance(value, str):
-        words = ", ".join(repr(word) for word in allowed)
-        hint = did_you_mean(value, allowed) if isinstance(value, str) else None
-        raise s.builder.error(f"{what} is one of {words}, got {describe(value)}", hint)
-    return value
 
 
 def _hints(
@@ -39,8 +28,8 @@ def _hints(
     volatile: bool = False,
 ) -> tuple[tt.Cache, tt.Eviction]:
     """Cache operator and eviction priority. A GPU's access carries one of them, or is volatile."""
-    through = _one_of(s, cache, caches, f"cache_modifier of {function}").removeprefix(".")
-    kept = _one_of(s, eviction, _EVICTIONS, f"eviction_policy of {function}")
+    through = one_of(s, cache, caches, f"cache_modifier of {function}").removeprefix(".")
+    kept = one_of(s, eviction, _EVICTIONS, f"eviction_policy of {function}")
     if bool(through) + bool(kept) + volatile > 1:
         raise s.builder.error(
             f"{function} takes one of cache_modifier, eviction_policy and volatile, not several"
@@ -62,7 +51,7 @@ def load(
 ) -> Tensor:
     fixed = a_flag(s, volatile, "volatile")
     cache, eviction = _hints(s, "tl.load", _LOAD_CACHES, cache_modifier, eviction_policy, fixed)
-    padding = _one_of(s, padding_option, _PADDINGS, "padding_option of tl.load")
+    padding = one_of(s, padding_option, _PADDINGS, "padding_option of tl.load")
     where = None if mask is None else an_operand(s, mask, "the mask of tl.load")
     fill = None if other is None else an_operand(s, other, "other of tl.load")
     if isinstance(pointer, BlockPointer):

@@ -44,14 +44,6 @@ ALIASES = {
 LATER = frozenset(
     [
         "tl.associative_scan",
-        "tl.atomic_add",
-        "tl.atomic_and",
-        "tl.atomic_cas",
-        "tl.atomic_max",
-        "tl.atomic_min",
-        "tl.atomic_or",
-        "tl.atomic_xchg",
-        "tl.atomic_xor",
         "tl.cat",
         "tl.cos",
         "tl.cumprod",
