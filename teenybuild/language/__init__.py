@@ -440,6 +440,21 @@ def reduce(input: Any, axis: int | None, combine_fn: Any, keep_dims: bool = Fals
     _outside("tl.reduce")
 
 
+def cumsum(input: Any, axis: int = 0, reverse: bool = False, dtype: Any = None) -> Any:
+    """For each element, the sum of it and all before it along ``axis`` (after it for ``reverse``). bf16 is added up as f32."""
+    _outside("tl.cumsum")
+
+
+def cumprod(input: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """For each element, the product of it and all before it along ``axis`` (after it for ``reverse``). bf16 is multiplied as f32."""
+    _outside("tl.cumprod")
+
+
+def associative_scan(input: Any, axis: int, combine_fn: Any, reverse: bool = False) -> Any:
+    """A tile, or a tuple of tiles: each element combined with all before it by a function of two values (of two of each): associative."""
+    _outside("tl.associative_scan")
+
+
 def softmax(x: Any, dim: int | None = None, keep_dims: bool = False, ieee_rounding: bool = False) -> Any:
     """``exp(x - max) / sum`` along ``dim``, or the first axis; f32 and f64. Of more than one axis with ``keep_dims``."""
     _outside("tl.softmax")

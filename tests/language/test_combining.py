@@ -125,3 +125,23 @@ def test_softmax() -> None:
     powers = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
     wanted = powers / powers.sum(1, keepdims=True)
     np.testing.assert_allclose(found, [*wanted, wanted[0]], rtol=1e-6, atol=1e-12)
+
+
+def test_a_constant_that_the_kernel_has_too() -> None:
+    """What is known outside a combining function is not what stands in it."""
+    source = """
+@triton.jit
+def positive(a, b):
+    return tl.where(a > 0, a, 0) + tl.where(b > 0, b, 0)
+
+
+@triton.jit
+def kernel(x, o, n):
+    t = tl.load(x + tl.arange(0, 32))
+    if n > 0:
+        for i in range(0, n):
+            tl.store(o + i, tl.reduce(t, 0, positive) + 0 * i)
+"""
+    x = np.random.default_rng().integers(-9, 9, 32).astype(np.int32)
+    found = run(source, {"x": x, "o": np.zeros(2, np.int32), "n": 2})
+    np.testing.assert_array_equal(found["o"], np.maximum(x, 0).sum())

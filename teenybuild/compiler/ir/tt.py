@@ -396,21 +396,12 @@ class AtomicCas(_Atomic, name="tt.atomic_cas", traits=EFFECT):
             raise VerifyError(self, f"{spell(self.value.type)} through {spell(self.pointer.type)}")
 
 
-class Reduce(Op, name="tt.reduce", traits=PURE):
-    """Combines all elements along ``axis`` with ``combine``, a block over two scalars (or two sets of them).
-
-    ``combine`` must commute: elements meet in the order of ``order`` (see ``layout/order.py``), pairs that differ in one bit
-    of their index along the axis at a time, so that every target gives the same bits.
-    """
+class Combining(Op):
+    """Combines elements along ``axis`` with ``combine``, a block over two scalars (or two sets of them)."""
 
     sources: Operands
     axis: int
     combine: Block
-    order: tuple[int, ...] | None = None
-
-    def infer(self) -> tuple[Type, ...]:
-        shape = shape_of(self.sources[0].type)
-        return tuple(with_shape(s.type, shape[: self.axis] + shape[self.axis + 1 :]) for s in self.sources)
 
     def verify(self) -> None:
         shape = shape_of(self.sources[0].type)
@@ -426,11 +417,54 @@ class Reduce(Op, name="tt.reduce", traits=PURE):
         if len(self.results) > 1:
             results = f"({results})"
         body = names.region(self.combine, header=True)
-        return f'"{self.name}"({operands}) <{{axis = {self.axis} : i32}}> ({body}) : ({types}) -> {results}'
+        how = self.attributes_text()
+        return (
+            f'"{self.name}"({operands}) <{{axis = {self.axis} : i32{how}}}> ({body}) : ({types}) -> {results}'
+        )
+
+    def attributes_text(self) -> str:
+        """What is printed beside the axis."""
+        return ""
+
+
+class Reduce(Combining, name="tt.reduce", traits=PURE):
+    """Combines all elements along ``axis`` into one.
+
+    ``combine`` must commute: elements meet in the order of ``order`` (see :mod:`teenybuild.compiler.lower.reduce`), pairs that
+    differ in one bit of their index along the axis at a time, so that every target gives the same bits.
+    """
+
+    order: tuple[int, ...] | None = None
+
+    def infer(self) -> tuple[Type, ...]:
+        shape = shape_of(self.sources[0].type)
+        return tuple(with_shape(s.type, shape[: self.axis] + shape[self.axis + 1 :]) for s in self.sources)
 
 
 class ReduceReturn(Op, name="tt.reduce.return", traits=TERMINATOR):
     """Ends the combine block of a reduction."""
+
+    values: Operands
+
+    def assembly(self, names: Names) -> str:
+        operands = ", ".join(names[v] for v in self.values)
+        return f"{self.name} {operands} : {', '.join(spell(v.type) for v in self.values)}"
+
+
+class Scan(Combining, name="tt.scan", traits=PURE):
+    """Each element combined with all before it along ``axis`` (all after it for ``reverse``): earlier ones stand left in ``combine``."""
+
+    reverse: bool = False
+
+    def infer(self) -> tuple[Type, ...]:
+        return tuple(s.type for s in self.sources)
+
+    def attributes_text(self) -> str:
+        return f", reverse = {str(self.reverse).lower()}"
+
+
+class ScanReturn(Op, name="tt.scan.return", traits=TERMINATOR):
+    """Ends the combine block of a scan."""
 
     values: Operands
 

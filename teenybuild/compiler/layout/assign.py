@@ -18,7 +18,7 @@ from teenybuild.compiler.ir.constant import Constant
 from teenybuild.compiler.ir.core import ELEMENTWISE, Block, Function, Op, Value
 from teenybuild.compiler.ir.types import Pointer, Tile, element, shape_of
 from teenybuild.compiler.layout.axes import AxisAnalysis
-from teenybuild.compiler.layout.linear import Layout, drop_axis, reduction_order
+from teenybuild.compiler.layout.linear import Layout, drop_axis, reduction_order, within_warps
 from teenybuild.compiler.layout.policy import Policy
 from teenybuild.compiler.layout.views import result_layout, source_layout, view_of
 
@@ -53,7 +53,7 @@ def _gather_cheap(block: Block, found: set[Value]) -> None:
     for op in block.ops:
         if len(op.results) == 1 and isinstance(op.results[0].type, Tile) and is_cheap(op.results[0], found):
             found.add(op.results[0])
-        if not isinstance(op, tt.Reduce):
+        if not isinstance(op, tt.Combining):
             for inner in op.blocks:
                 _gather_cheap(inner, found)
 
@@ -79,10 +79,10 @@ def widest_access(op: tt.Load | tt.Store, axis: int, axes: AxisAnalysis) -> int:
 
 
 def _tile_ops(block: Block) -> Iterator[Op]:
-    """Operations in order, inner blocks after their owner; combine blocks of reductions are scalar and left out."""
+    """Operations in order, inner blocks after their owner; combine blocks are scalar and left out."""
     for op in block.ops:
         yield op
-        if not isinstance(op, tt.Reduce):
+        if not isinstance(op, tt.Combining):
             for inner in op.blocks:
                 yield from _tile_ops(inner)
 
@@ -135,7 +135,7 @@ class _Infer:
                 # Neighbouring lanes on neighbouring elements: an atomic access is of one element.
                 order = fastest_axes(op.pointer, self._axes)
                 self._give(op.result, self._policy.access(op.pointer.type.shape, order, 1))
-            if isinstance(op, tt.Dot | tt.Reduce):
+            if isinstance(op, tt.Dot | tt.Combining):
                 self.given.update({v: self._default(v) for v in op.operands if v in self._cheap})
         while True:
             # What a value is computed from decides before what it is computed for.
@@ -159,7 +159,7 @@ class _Infer:
         for op in self._ops:
             for value in (
                 *op.results,
-                *(a for b in op.blocks for a in b.args if not isinstance(op, tt.Reduce)),
+                *(a for b in op.blocks for a in b.args if not isinstance(op, tt.Combining)),
             ):
                 if self._wants_home(value):
                     return value, self._default(value)
@@ -196,6 +196,10 @@ class _Infer:
                         reduced = self._policy.viewed(home, drop_axis(home.shape, op.axis))
                         for result in op.results:
                             changed |= self._give(result, reduced)
+                case tt.Scan():
+                    home = self.homes.get(op.sources[0]) or self.given.get(op.sources[0])
+                    for result in op.results:
+                        changed |= self._give(result, home and within_warps(home, op.axis))
                 case scf.For():
                     changed |= self._tie_loop(op)
                 case scf.If():
@@ -332,6 +336,16 @@ class _Rewrite:
                 for result in reduce.results:
                     if isinstance(result.type, Tile):
                         result.layout = self._policy.viewed(layout, drop_axis(layout.shape, op.axis))
+            case tt.Scan():
+                source = op.sources[0]
+                home = self._given[source] if source in self._cheap else self._homes[source]
+                layout = within_warps(home, op.axis)
+                scan = tt.Scan(
+                    tuple(self.want(v, layout) for v in op.sources), op.axis, op.combine, op.reverse
+                )
+                self._keep(scan, op)
+                for result in scan.results:
+                    result.layout = layout
             case tt.Dot():
                 layout = self._homes[op.result]
                 operands = (self._home(op.a), self._home(op.b), self.want(op.c, layout))

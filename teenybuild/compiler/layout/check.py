@@ -7,7 +7,7 @@ from typing import cast
 from teenybuild.compiler.ir import scf, tt
 from teenybuild.compiler.ir.core import ELEMENTWISE, Function, Op, Value, VerifyError, walk
 from teenybuild.compiler.ir.types import Tile
-from teenybuild.compiler.layout.linear import Layout, drop_axis
+from teenybuild.compiler.layout.linear import Layout, drop_axis, within_warps
 from teenybuild.compiler.layout.policy import Policy
 from teenybuild.compiler.layout.views import view_of
 
@@ -41,6 +41,10 @@ def _check(op: Op, policy: Policy) -> None:
             left = policy.viewed(layout, drop_axis(layout.shape, op.axis))
             if any(isinstance(r.type, Tile) and _layout(r) != left for r in op.results):
                 raise VerifyError(op, "its result does not lie where the source leaves it")
+        case tt.Scan():
+            _same(op, [*op.sources, *op.results])
+            if _layout(op.sources[0]) != within_warps(_layout(op.sources[0]), op.axis):
+                raise VerifyError(op, "its axis does not lie within warps")
         case tt.Dot():
             _same(op, [op.c, op.result])
         case scf.For():

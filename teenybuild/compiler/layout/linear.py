@@ -226,6 +226,15 @@ def thread_runs(bases: tuple[int, ...]) -> list[tuple[int, int, int]]:
     return runs
 
 
+def within_warps(layout: Layout, axis: int) -> Layout:
+    """The same layout, but that each warp holds all of ``axis``: what other warps held of it lies in further registers."""
+    low = axis_offsets(layout.shape)[axis]
+    along = {1 << (low + b) for b in range(log2(layout.shape[axis]))}
+    taken = tuple(basis for basis in layout.warps if basis in along)
+    warps = tuple(0 if basis in along else basis for basis in layout.warps)
+    return Layout(layout.shape, layout.registers + taken, layout.lanes, warps)
+
+
 def reduction_order(layout: Layout, axis: int) -> tuple[int, ...]:
     """Bits of the position along ``axis``, in the order in which a reduction of this layout combines them.
 

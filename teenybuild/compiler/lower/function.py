@@ -23,6 +23,7 @@ from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.machine import LaneRegisters, Machine
 from teenybuild.compiler.lower.memory import lower_load, lower_store
 from teenybuild.compiler.lower.reduce import lower_reduce
+from teenybuild.compiler.lower.scan import lower_scan
 from teenybuild.dtypes import i32
 
 
@@ -42,6 +43,7 @@ class FunctionLowering:
             tt.Load: lambda op: lower_load(machine, cast(tt.Load, op), axes),
             tt.Store: lambda op: lower_store(machine, cast(tt.Store, op), axes),
             tt.Reduce: lambda op: lower_reduce(machine, cast(tt.Reduce, op)),
+            tt.Scan: lambda op: lower_scan(machine, cast(tt.Scan, op)),
             tt.Dot: lambda op: lower_dot(machine, cast(tt.Dot, op)),
             tt.AtomicRmw: lambda op: lower_atomic(machine, cast(tt.AtomicRmw, op), op.result in self._used),
             tt.AtomicCas: lambda op: lower_atomic(machine, cast(tt.AtomicCas, op), op.result in self._used),

@@ -263,6 +263,10 @@ class Machine(ABC):
         Where the policy compacts reduced tiles, the lanes that are left move together.
         """
 
+    @abstractmethod
+    def read_lane(self, lane: Lane, held: Held, register: int, cleared: int, put: int) -> str:
+        """A register of the lane whose number is the lane's own without the bits ``cleared``, and with the bits ``put``."""
+
     # What instructions there are ------------------------------------------------------------------------------
 
     @abstractmethod

@@ -40,7 +40,7 @@ def _axis_bits(layout: Layout, axis: int, order: Sequence[int]) -> _Axis:
     return _Axis(along(layout.registers), along(layout.lanes), along(layout.warps))
 
 
-def combiner(op: tt.Reduce) -> Combine:
+def combiner(op: tt.Combining) -> Combine:
     """The combine block as a function of two sets of scalars."""
     half = len(op.sources)
 

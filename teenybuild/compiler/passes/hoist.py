@@ -31,10 +31,10 @@ class HoistLoads:
 
     def _block(self, block: Block) -> None:
         for op in block.ops:
-            if not isinstance(op, tt.Reduce):
+            if not isinstance(op, tt.Combining):
                 for inner in op.blocks:
                     self._block(inner)
-        first = next((i for i, op in enumerate(block.ops) if isinstance(op, tt.Reduce | tt.Dot)), None)
+        first = next((i for i, op in enumerate(block.ops) if isinstance(op, tt.Combining | tt.Dot)), None)
         if first is None:
             return
         late = block.ops[first:]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from teenybuild.compiler.ir.constant import constant_of
 from teenybuild.compiler.ir.core import TERMINATOR, Block, Function, Op, Value, is_pure
 from teenybuild.compiler.ir.scf import For, If, Yield
+from teenybuild.compiler.ir.tt import Combining
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ class _Forward:
         if isinstance(op, For):
             self._drop_unchanged(op)
         for inner in op.blocks:
-            self.block(inner, known)
+            # A combine block is lowered by itself, with its arguments for all there is.
+            self.block(inner, {} if isinstance(op, Combining) else known)
         if isinstance(op, For):
             while self._drop_unchanged(op):
                 # The body was written with what is dropped only now.

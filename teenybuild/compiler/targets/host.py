@@ -506,6 +506,11 @@ class HostMachine(Machine):
         threads = cast(host_arrays.Array, helds[0].state).threads
         return self.each_lane([h.element for h in helds], rule, threads)
 
+    def read_lane(self, lane: Lane, held: Held, register: int, cleared: int, put: int) -> str:
+        assert self._scope is not None
+        array = cast(host_arrays.Array, held.state)
+        return host_arrays.load_lanes(lane, array, register, self._scope.index, cleared, put)
+
     # What instructions there are ------------------------------------------------------------------------------
 
     def narrow(self, lane: Lane, value: str, source: DType, to: DType) -> str:

@@ -79,6 +79,18 @@ def load_across(lane: Lane, array: Array, register: int, index: str, bit: int) -
     return shuffled(lane, array.carrier, mine, [i ^ (1 << bit) for i in range(lane.width)])
 
 
+def load_lanes(lane: Lane, array: Array, register: int, index: str, cleared: int, put: int) -> str:
+    """What the lanes hold whose numbers are these lanes' without the bits ``cleared`` and with the bits ``put``."""
+    inside = lane.width - 1
+    if cleared & ~inside and index != "0":
+        index = lane.op(f"and i64 {index}, {~(cleared & ~inside)}")
+    if put & ~inside:
+        index = str(put & ~inside) if index == "0" else lane.op(f"or i64 {index}, {put & ~inside}")
+    found = load(lane, array, register, index)
+    order = [(i & ~cleared | put) & inside for i in range(lane.width)]
+    return found if order == list(range(lane.width)) else shuffled(lane, array.carrier, found, order)
+
+
 def shuffled(lane: Lane, carrier: str, value: str, order: Sequence[int]) -> str:
     """A vector's elements in another order."""
     ty = lane.of(carrier)

@@ -34,7 +34,7 @@ from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.passes.streams import Streams
 from teenybuild.compiler.targets.base import Lowered, Residency, Settings
 from teenybuild.compiler.targets.residency import residency
-from teenybuild.dtypes import INTEGERS, DType, bf16, f32, i1
+from teenybuild.dtypes import INTEGERS, DType, bf16, f32, i1, i32
 from teenybuild.targets import Arch, ptx_number
 
 
@@ -483,13 +483,27 @@ class GpuMachine(Machine):
         for bit in bits:
             for r in range(helds[0].count):
                 mine = [v[r] for v in values]
-                theirs = [self._shuffle(h.element, v, 1 << bit) for h, v in zip(helds, mine, strict=True)]
+                theirs = [
+                    self._shuffle(h.element, v, "bfly", str(1 << bit))
+                    for h, v in zip(helds, mine, strict=True)
+                ]
                 for v, new in zip(values, combine(lane, mine, theirs), strict=True):
                     v[r] = new
         return [Held(h.element, h.count, v) for h, v in zip(helds, values, strict=True)]
 
-    def _shuffle(self, element: Element, value: str, flip: int) -> str:
-        """The value of the lane whose number differs in ``flip``."""
+    def read_lane(self, lane: Lane, held: Held, register: int, cleared: int, put: int) -> str:
+        value = cast("list[str]", held.state)[register]
+        if not cleared | put:
+            return value
+        number = self.thread(lane)
+        if cleared & ~put:
+            number = lane.two("and", "i32", number, lane.number(~cleared, i32))
+        if put:
+            number = lane.two("or", "i32", number, lane.number(put, i32))
+        return self._shuffle(held.element, value, "idx", number)
+
+    def _shuffle(self, element: Element, value: str, mode: str, lane: str) -> str:
+        """The value of another lane: number ``lane`` (its low five bits) for ``idx``, the one that differs in it for ``bfly``."""
         text, carrier = self.text, self.carrier(element)
         size = _size(carrier)
         if size == 8:
@@ -500,7 +514,7 @@ class GpuMachine(Machine):
                 integer = text.op(f"ptrtoint {carrier} {value} to i64")
             low = text.op(f"trunc i64 {integer} to i32")
             high = text.op(f"trunc i64 {text.op(f'lshr i64 {integer}, 32')} to i32")
-            low, high = (text.op(f"zext i32 {self._exchange(x, flip)} to i64") for x in (low, high))
+            low, high = (text.op(f"zext i32 {self._exchange(x, mode, lane)} to i64") for x in (low, high))
             joined = text.op(f"or i64 {low}, {text.op(f'shl i64 {high}, 32')}")
             if carrier == "double":
                 return text.op(f"bitcast i64 {joined} to double")
@@ -508,13 +522,14 @@ class GpuMachine(Machine):
         narrow = {"float": "i32", "half": "i16"}.get(carrier, carrier)
         bits = value if narrow == carrier else text.op(f"bitcast {carrier} {value} to {narrow}")
         word = bits if narrow == "i32" else text.op(f"zext {narrow} {bits} to i32")
-        moved = self._exchange(word, flip)
+        moved = self._exchange(word, mode, lane)
         back = moved if narrow == "i32" else text.op(f"trunc i32 {moved} to {narrow}")
         return back if narrow == carrier else text.op(f"bitcast {narrow} {back} to {carrier}")
 
-    def _exchange(self, word: str, flip: int) -> str:
-        self.text.declare("i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)")
-        return self.text.op(f"call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 {word}, i32 {flip}, i32 31)")
+    def _exchange(self, word: str, mode: str, lane: str) -> str:
+        name = f"@llvm.nvvm.shfl.sync.{mode}.i32"
+        self.text.declare(f"i32 {name}(i32, i32, i32, i32)")
+        return self.text.op(f"call i32 {name}(i32 -1, i32 {word}, i32 {lane}, i32 31)")
 
     # What instructions there are ------------------------------------------------------------------------------
 

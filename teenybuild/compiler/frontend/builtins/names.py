@@ -43,11 +43,8 @@ ALIASES = {
 #: Names of the Triton language that a later version brings: refused by name, with their own message.
 LATER = frozenset(
     [
-        "tl.associative_scan",
         "tl.cat",
         "tl.cos",
-        "tl.cumprod",
-        "tl.cumsum",
         "tl.device_assert",
         "tl.device_print",
         "tl.dot_scaled",

@@ -1,4 +1,4 @@
-"""Reductions along an axis, or of a whole tile."""
+"""Reductions along an axis, or of a whole tile, and scans along an axis."""
 
 from __future__ import annotations
 
@@ -42,12 +42,7 @@ def _reduce(
         along, sources = 0, [s.reshape(v, (v.numel,)) for v in values]
     else:
         along, sources = _axis(s, values[0], axis, name), list(values)
-    scalars = [element(source.type) for source in sources]
-    block = Block(args=[Value(scalar) for scalar in (*scalars, *scalars)])
-    args = [Tensor(arg, v.dtype) for arg, v in zip(block.args, [*values, *values], strict=True)]
-    with s.builder.into(block):
-        combined = combine(args[: len(values)], args[len(values) :])
-        s.builder.add(tt.ReduceReturn(tuple(c.value for c in combined)))
+    block = _combine_block(s, values, combine, tt.ReduceReturn)
     op = s.builder.add(tt.Reduce(tuple(v.value for v in sources), along, block))
     reduced = [Tensor(r, v.dtype) for r, v in zip(op.results, values, strict=True)]
     if not keep:
@@ -55,6 +50,18 @@ def _reduce(
     if axis is None:
         return [s.splat(r, (1,) * rank) for r in reduced]
     return [s.expand_dims(r, along) for r in reduced]
+
+
+def _combine_block(
+    s: Semantics, values: Sequence[Tensor], combine: Combine, end: type[tt.ReduceReturn | tt.ScanReturn]
+) -> Block:
+    scalars = [element(v.type) for v in values]
+    block = Block(args=[Value(scalar) for scalar in (*scalars, *scalars)])
+    args = [Tensor(arg, v.dtype) for arg, v in zip(block.args, [*values, *values], strict=True)]
+    with s.builder.into(block):
+        combined = combine(args[: len(values)], args[len(values) :])
+        s.builder.add(end(tuple(c.value for c in combined)))
+    return block
 
 
 def _numbers(s: Semantics, input: object, name: str) -> Tensor:
@@ -203,11 +210,59 @@ def softmax(
 def reduce(
     s: Semantics, input: object, axis: object, combine_fn: object, keep_dims: object = False
 ) -> Tensor | tuple[Tensor, ...]:
-    values = [_numbers(s, v, "tl.reduce") for v in (input if is_tuple(input) else (input,))]
-    if any(v.shape != values[0].shape for v in values):
-        raise s.builder.error(f"tl.reduce takes tiles of one shape, got {', '.join(map(describe, values))}")
+    values = _alike(s, input, "tl.reduce")
     combine = combining(s, combine_fn, [v.dtype for v in values], "tl.reduce")
     found = _reduce(s, values, axis, keep_dims, combine, "tl.reduce")
+    return tuple(found) if is_tuple(input) else found[0]
+
+
+def _alike(s: Semantics, input: object, name: str) -> list[Tensor]:
+    """A tile of numbers, or several of one shape."""
+    values = [_numbers(s, v, name) for v in (input if is_tuple(input) else (input,))]
+    if any(v.shape != values[0].shape for v in values):
+        raise s.builder.error(f"{name} takes tiles of one shape, got {', '.join(map(describe, values))}")
+    return values
+
+
+def _scan(
+    s: Semantics, values: Sequence[Tensor], axis: object, reverse: object, combine: Combine, name: str
+) -> list[Tensor]:
+    backwards = a_flag(s, reverse, f"reverse of {name}")
+    along = _axis(s, values[0], axis, name)
+    block = _combine_block(s, values, combine, tt.ScanReturn)
+    op = s.builder.add(tt.Scan(tuple(v.value for v in values), along, block, backwards))
+    return [Tensor(r, v.dtype) for r, v in zip(op.results, values, strict=True)]
+
+
+@builtin("tl.cumsum", method=True)
+def cumsum(
+    s: Semantics, input: object, axis: object = 0, reverse: object = False, dtype: object = None
+) -> Tensor:
+    value = _numbers(s, input, "tl.cumsum")
+    if value.scalar == bf16:
+        value = s.cast(value, f32)
+    if dtype is not None:
+        value = s.cast(value, a_dtype(s, dtype, "the dtype of tl.cumsum"))
+    elif value.scalar.is_int and value.scalar.bits < 32:
+        value = s.cast(value, i32 if value.scalar.is_signed else u32)
+    return _scan(s, [value], axis, reverse, _each(s.add), "tl.cumsum")[0]
+
+
+@builtin("tl.cumprod", method=True)
+def cumprod(s: Semantics, input: object, axis: object = 0, reverse: object = False) -> Tensor:
+    value = _numbers(s, input, "tl.cumprod")
+    if value.scalar == bf16:
+        value = s.cast(value, f32)
+    return _scan(s, [value], axis, reverse, _each(s.mul), "tl.cumprod")[0]
+
+
+@builtin("tl.associative_scan", method=True)
+def associative_scan(
+    s: Semantics, input: object, axis: object, combine_fn: object, reverse: object = False
+) -> Tensor | tuple[Tensor, ...]:
+    values = _alike(s, input, "tl.associative_scan")
+    combine = combining(s, combine_fn, [v.dtype for v in values], "tl.associative_scan")
+    found = _scan(s, values, axis, reverse, combine, "tl.associative_scan")
     return tuple(found) if is_tuple(input) else found[0]
 
 

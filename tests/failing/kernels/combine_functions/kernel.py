@@ -51,3 +51,6 @@ def kernel(x_ptr, n):
     j = tl.argmax(x, None)
     k = tl.xor_sum(x)
     m = tl.softmax(offs)
+    o = tl.associative_scan(x, 0, both)
+    p = tl.cumsum(x, 1)
+    q = tl.associative_scan((x, offs[:, None]), 0, add)
