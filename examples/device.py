@@ -15,6 +15,9 @@ class Device:
         self._driver = driver
         handle = self.call("cuDeviceGet", 0)
         self.name = self.call("cuDeviceGetName", 128, handle).split(b"\0")[0].decode()
+        attributes = driver.CUfunction_attribute
+        #: How a function is told that its launches have more shared memory than 48 KB.
+        self.largest_shared = attributes.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         self.call("cuCtxSetCurrent", self.call("cuDevicePrimaryCtxRetain", handle))
 
     def call(self, name: str, *arguments: Any) -> Any:
@@ -40,13 +43,14 @@ class Array:
         values = np.ascontiguousarray(values)
         self._device = device
         self._like = values
-        self._address = int(device.call("cuMemAlloc", max(values.nbytes, 1)))
-        device.call("cuMemcpyHtoD", self._address, values.ctypes.data, values.nbytes)
+        #: Of the first byte.
+        self.address = int(device.call("cuMemAlloc", max(values.nbytes, 1)))
+        device.call("cuMemcpyHtoD", self.address, values.ctypes.data, values.nbytes)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         return {
-            "version": 3, "shape": self._like.shape, "typestr": self._like.dtype.str, "data": (self._address, False),
+            "version": 3, "shape": self._like.shape, "typestr": self._like.dtype.str, "data": (self.address, False),
             "strides": None, "stream": None, "descr": [("", self._like.dtype.str)],
         }  # fmt: skip
 
@@ -58,11 +62,11 @@ class Array:
     def numpy(self) -> np.ndarray:
         """A copy back on the host."""
         values = np.empty_like(self._like)
-        self._device.call("cuMemcpyDtoH", values.ctypes.data, self._address, values.nbytes)
+        self._device.call("cuMemcpyDtoH", values.ctypes.data, self.address, values.nbytes)
         return values
 
     def __del__(self) -> None:
-        self._device.call("cuMemFree", self._address)
+        self._device.call("cuMemFree", self.address)
 
 
 class View:

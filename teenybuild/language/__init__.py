@@ -202,7 +202,7 @@ def advance(base: Any, offsets: Any) -> Any:
 def atomic_add(
     pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None
 ) -> Any:
-    """What ``pointer`` points to gains ``val``; integers of 32 and 64 bits, and floats, in one step that no other gets in between. Gives what was there."""
+    """What ``pointer`` points to gains ``val``; integers of 32 and 64 bits, and floats, in one step that no other gets in between (a GPU may take subnormal f32 for 0). Gives what was there."""
     _outside("tl.atomic_add")
 
 

@@ -86,6 +86,11 @@ def test_each_step(function: str, name: str, sem: str) -> None:
         # Compared as their bits are, as in Triton: zeros by sign, and what NaN does is not said.
         keep = ~(np.isnan(x) | np.isnan(y) | ((x == 0) & (y == 0)))
         x, y = np.where(keep, x, 1), np.where(keep, y, -1)
+    if (function, name) == ("atomic_add", "f32"):
+        # A GPU takes subnormals for zeros here (PTX ISA, atom), and the language leaves it open.
+        tiny = np.finfo(np.float32).tiny
+        keep = ~((np.abs(x) < tiny) | (np.abs(y) < tiny) | (np.abs(x + y) < tiny)) | ((x == 0) & (y == 0))
+        x, y = np.where(keep, x, 1), np.where(keep, y, -1.5).astype(np.float32)
     source = EACH.replace("{function}", function).replace("{sem}", sem)
     found = run(source, {"x": x, "y": y, "o": np.zeros_like(x), "n": 100}, {"B": 128})
     inside = np.arange(128) < 100

@@ -12,7 +12,7 @@ import hashlib
 import shutil
 import struct
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -112,7 +112,7 @@ class Program:
                 alignment = row["assume"].get("div", 1)
                 guarded = held[row["name"]] = Guarded(value, alignment, writable=row["access"] != "read")
                 value = guarded.address
-            struct.pack_into(f"<{_STRUCT[row['size']]}", packed, row["offset"], _bits(value, row))
+            struct.pack_into(f"<{_STRUCT[row['size']]}", packed, row["offset"], argument_bits(value, row))
         extents = [*grid, 1, 1][:3]
         first, last = programs if programs is not None else (0, extents[0] * extents[1] * extents[2])
         function = _function(str(self.artifact.path), f"{abi['symbol']}_range")
@@ -125,7 +125,7 @@ class Program:
         return found
 
 
-def _bits(value: object, row: Mapping[str, Any]) -> int:
+def argument_bits(value: object, row: Mapping[str, Any]) -> int:
     """The bits of a scalar or of an address."""
     if row["kind"] == "pointer":
         assert isinstance(value, int)
@@ -147,23 +147,39 @@ def _function(path: str, symbol: str) -> Any:
     return function
 
 
+#: Targets whose results :func:`run` holds against each other, the first's is given; how their artifacts run. Tests on a GPU add it.
+COMPARED: dict[
+    str, Callable[[Artifact], Callable[[Mapping[str, object], Sequence[int]], dict[str, Array]]]
+] = dict.fromkeys(HOST_TARGETS, Program)
+
+
 def build(
     source: str,
     arguments: Mapping[str, object],
     const: Mapping[str, Any] | None = None,
     *,
     target: str = "cpu",
+    **options: Any,
+) -> Program:
+    """Compiles ``kernel`` of ``source`` for arguments like these, for the host."""
+    return Program(_compiled(source, arguments, const, target, **options))
+
+
+def _compiled(
+    source: str,
+    arguments: Mapping[str, object],
+    const: Mapping[str, Any] | None,
+    target: str,
+    *,
     types: Mapping[str, str] | None = None,
     kernel: str = "kernel",
     **options: Any,
-) -> Program:
-    """Compiles ``kernel`` of ``source`` for arguments like these."""
+) -> Artifact:
     said = dict(types or {})
     for name, value in arguments.items():
         said.setdefault(name, type_of(value))
     path = write_source(source)
-    artifact = compile(f"{path}:{kernel}", target, said, const, cache_dir=workspace() / "cache", **options)
-    return Program(artifact)
+    return compile(f"{path}:{kernel}", target, said, const, cache_dir=workspace() / "cache", **options)
 
 
 def run(
@@ -171,18 +187,18 @@ def run(
     arguments: Mapping[str, object],
     const: Mapping[str, Any] | None = None,
     grid: Sequence[int] = (1,),
-    *,
-    targets: Sequence[str] = HOST_TARGETS,
     **options: Any,
 ) -> dict[str, Array]:
-    """What a kernel leaves in its arrays; the same bits on every target, or AssertionError."""
-    results = [
-        build(source, arguments, const, target=target, **options)(arguments, grid) for target in targets
-    ]
-    for other, target in zip(results[1:], targets[1:], strict=True):
-        for name, array in results[0].items():
-            assert_same_bits(other[name], array, f"{name} on {target} and {targets[0]}")
-    return results[0]
+    """What a kernel leaves in its arrays; the same bits on every target of :data:`COMPARED`, or AssertionError."""
+    results = {
+        target: make(_compiled(source, arguments, const, target, **options))(arguments, grid)
+        for target, make in COMPARED.items()
+    }
+    first, *others = results
+    for target in others:
+        for name, array in results[first].items():
+            assert_same_bits(results[target][name], array, f"{name} on {target} and {first}")
+    return results[first]
 
 
 def bits(array: Array) -> NDArray[np.unsignedinteger[Any]]:

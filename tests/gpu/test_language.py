@@ -1,0 +1,71 @@
+"""The tests of the language once more, with a GPU as a third target: the same bits there as on the host.
+
+What is left out is left out by name, with its reason: GPUs approximate some functions, and some tests are about the host's memory.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import device as gpu
+import numpy as np
+import pytest
+
+from tests.language import (
+    test_atomics,
+    test_block_pointers,
+    test_casts,
+    test_combining,
+    test_control,
+    test_dot,
+    test_memory,
+    test_reductions,
+    test_scans,
+    test_shapes,
+)
+from tests.support import run
+
+from .program import GpuProgram
+
+pytestmark = pytest.mark.gpu
+
+MODULES = (
+    test_atomics, test_block_pointers, test_casts, test_combining, test_control, test_dot, test_memory, test_reductions,
+    test_scans, test_shapes,
+)  # fmt: skip
+
+#: exp2, divisions and the like are the GPU's own instructions there (tests/gpu/test_library.py holds them to a tolerance).
+APPROXIMATE = {
+    "test_combining": {"test_softmax", "test_functions_of_the_kernels_own"},
+    "test_reductions": {"test_softmax"},
+}
+#: About pages that fault and bytes beside arrays, which a GPU's memory does not have.
+ABOUT_HOST_MEMORY = {
+    "test_memory": {"test_the_tests_see_a_stray_write", "test_a_pointer_that_is_never_followed"}
+}
+
+
+def taken(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """Tests of a module that run on a GPU, with names of their own."""
+    short = module.__name__.rpartition(".")[2]
+    left_out = APPROXIMATE.get(short, set[str]()) | ABOUT_HOST_MEMORY.get(short, set[str]())
+    tests = {n: f for n, f in vars(module).items() if n.startswith("test_") and inspect.isfunction(f)}
+    assert left_out <= set(tests), f"{short} has no {left_out - set(tests)}"
+    for name, function in tests.items():
+        if name not in left_out:
+            yield f"{short}__{name.removeprefix('test_')}", function
+
+
+for _module in MODULES:
+    globals().update(taken(_module))
+
+
+@pytest.fixture(autouse=True)
+def on_the_gpu_too(monkeypatch: pytest.MonkeyPatch, device: gpu.Device, target: str) -> Iterator[None]:
+    monkeypatch.setitem(run.COMPARED, target, partial(GpuProgram, device))
+    with np.errstate(all="ignore"):
+        yield
