@@ -455,6 +455,36 @@ def associative_scan(input: Any, axis: int, combine_fn: Any, reverse: bool = Fal
     _outside("tl.associative_scan")
 
 
+def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) -> Any:
+    """Four random words for a key and a counter of four words: u32 for counters of 32 bits, u64 for those of 64."""
+    _outside("tl.philox")
+
+
+def randint4x(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
+    """Four tiles of random u32 for a seed and an offset an element: four words of one step of Philox."""
+    _outside("tl.randint4x")
+
+
+def randint(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
+    """A random u32 for a seed and an offset an element."""
+    _outside("tl.randint")
+
+
+def uint_to_uniform_float(x: Any) -> Any:
+    """Integers of 32 or 64 random bits as f32, from 0 to below 1."""
+    _outside("tl.uint_to_uniform_float")
+
+
+def rand(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
+    """A random f32 from 0 to below 1 for a seed and an offset an element."""
+    _outside("tl.rand")
+
+
+def rand4x(seed: Any, offsets: Any, n_rounds: int = 10) -> Any:
+    """Four tiles of random f32 from 0 to below 1 for a seed and an offset an element."""
+    _outside("tl.rand4x")
+
+
 def softmax(x: Any, dim: int | None = None, keep_dims: bool = False, ieee_rounding: bool = False) -> Any:
     """``exp(x - max) / sum`` along ``dim``, or the first axis; f32 and f64. Of more than one axis with ``keep_dims``."""
     _outside("tl.softmax")

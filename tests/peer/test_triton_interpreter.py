@@ -25,7 +25,16 @@ import numpy as np
 import pytest
 
 from tests.compiler.corpus import TESTS
-from tests.language import oracle, test_control, test_dot, test_memory, test_programs, test_reductions
+from tests.language import (
+    oracle,
+    test_control,
+    test_dot,
+    test_memory,
+    test_programs,
+    test_random_numbers,
+    test_reductions,
+    test_scans,
+)
 from tests.support.elementwise import elementwise, language_dtype
 from tests.support.run import Array, Typed, assert_same_bits, numpy_dtype, run, write_source
 
@@ -145,6 +154,12 @@ KERNELS: dict[str, Job] = {
     "three axes": (
         test_reductions.THREE_D, {"x": whole(1, 4, 8, 16), "o": zeros(8, 16), "p": zeros(4, 16), "q": zeros(4)}, (1,), {"A": 4, "B": 8, "C": 16},
     ),
+    "random numbers": (
+        test_random_numbers.RAND,
+        {"i": np.zeros(320, np.uint32), "f": zeros(64), "g": zeros(128), "seed": 77, "start": 2**31 - 100}, (1,), {"B": 64},
+    ),
+    "running sums": (test_scans.RUNNING, {"x": whole(3, 16, 32), "o": zeros(16, 32), "p": zeros(16, 32)}, (1,), {"M": 16, "N": 32, "AXIS": 1, "REVERSE": False}),
+    "running sums, reversed": (test_scans.RUNNING, {"x": whole(3, 16, 32), "o": zeros(16, 32), "p": zeros(16, 32)}, (1,), {"M": 16, "N": 32, "AXIS": 0, "REVERSE": True}),
     "reductions that feed each other": (test_reductions.CHAIN, {"x": whole(2, 16, 32), "o": zeros(16, 32)}, (1,), {"M": 16, "N": 32}),
     "matmul": (
         test_dot.MATMUL, {"a": whole(3, 33, 40), "b": whole(4, 40, 17), "o": zeros(33, 17, dtype="f16"), "M": 33, "N": 17, "K": 40}, (2, 2),

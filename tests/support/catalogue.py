@@ -18,6 +18,7 @@ from tests.language import (
     test_functions,
     test_memory,
     test_programs,
+    test_random_numbers,
     test_reductions,
     test_rounding_and_hints,
     test_scans,
@@ -161,6 +162,8 @@ def _entries() -> Iterator[Entry]:
     yield _entry("block_branch", test_block_pointers.BRANCH, "x o: *f32, n k: i32", "B=32")
     yield _entry("places", test_combining.PLACES, "x v w: *f32, i j: *i32", "M=16 N=64 AXIS=1 OUT=16")
     yield _entry("own_combine", test_combining.OWN, "x o p: *f32, q: *i32", "M=16 N=32")
+    yield _entry("random", test_random_numbers.RAND, "i: *u32, f g: *f32, seed: i32, start: i64", "B=64")
+    yield _entry("philox", test_random_numbers.PHILOX, "o: *u64, seed a b c d: i64", "ROUNDS=10")
     yield _entry("running", test_scans.RUNNING, "x o p: *f32", "M=16 N=64 AXIS=1 REVERSE=False")
     yield _entry("recurrence", test_scans.RECURRENCE, "a b o p: *f32", "M=64 N=8 AXIS=0 REVERSE=True")
     yield _entry("chunked_scan", test_scans.CHUNKS, "x o p q: *i32, n: i32", "B=64")

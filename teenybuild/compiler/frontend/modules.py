@@ -37,6 +37,7 @@ LANGUAGE_MODULES = {
     "triton": "triton",
     "triton.language": "tl",
     "triton.language.math": "tl.math",
+    "triton.language.random": "tl.random",
     "triton.language.extra": "tl.extra",
     "triton.language.extra.cuda": "tl.extra",
     "triton.language.extra.libdevice": "tl.extra.libdevice",
@@ -51,6 +52,7 @@ LANGUAGE_MODULES = {
 _SUBMODULES = {
     ("triton", "language"): "tl",
     ("tl", "math"): "tl.math",
+    ("tl", "random"): "tl.random",
     ("tl", "extra"): "tl.extra",
     ("tl.extra", "libdevice"): "tl.extra.libdevice",
     ("tl.extra", "cuda"): "tl.extra",

@@ -14,6 +14,7 @@ from teenybuild.compiler.frontend.builtins import (
     memory,
     products,
     programs,
+    random,
     reductions,
     shapes,
     static,
@@ -24,7 +25,19 @@ from teenybuild.compiler.frontend.builtins.registry import BUILTINS, METHODS, si
 __all__ = ["ALIASES", "BUILTINS", "LATER", "METHODS", "PYTHON_NAMES", "VALUES", "signature", "takes"]
 
 #: Importing a module of these enters its functions.
-MODULES = (programs, making, shapes, memory, atomics, elementwise, reductions, products, hints, static)
+MODULES = (
+    programs,
+    making,
+    shapes,
+    memory,
+    atomics,
+    elementwise,
+    reductions,
+    products,
+    random,
+    hints,
+    static,
+)
 
 #: Python builtins a kernel may name.
 PYTHON_NAMES = frozenset(n for n in BUILTINS if "." not in n)

@@ -38,6 +38,10 @@ ALIASES = {
     "tl.math.cdiv": "tl.cdiv",
     "tl.math.max": "tl.maximum",
     "tl.math.min": "tl.minimum",
+    **{
+        f"tl.random.{name}": f"tl.{name}"
+        for name in ("philox", "rand", "rand4x", "randint", "randint4x", "uint_to_uniform_float")
+    },
     "triton.language.constexpr": "tl.constexpr",
 }
 #: Names of the Triton language that a later version brings: refused by name, with their own message.
@@ -59,11 +63,6 @@ LATER = frozenset(
         "tl.make_tensor_descriptor",
         "tl.map_elementwise",
         "tl.pair_uniform_to_normal",
-        "tl.philox",
-        "tl.rand",
-        "tl.rand4x",
-        "tl.randint",
-        "tl.randint4x",
         "tl.randn",
         "tl.randn4x",
         "tl.sin",
