@@ -216,32 +216,26 @@ class PreciseSqrt(Op, name="tt.precise_sqrt", traits=PURE | ELEMENTWISE):
         return (self.source.type,)
 
 
-class PreciseDivF(Op, name="tt.precise_divf", traits=PURE | ELEMENTWISE):
+class _Pair(Op):
+    """Two values of one type, and a result of it."""
+
+    x: Operand
+    y: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.x.type,)
+
+    def verify(self) -> None:
+        if self.x.type != self.y.type:
+            raise VerifyError(self, "operands differ in type")
+
+
+class PreciseDivF(_Pair, name="tt.precise_divf", traits=PURE | ELEMENTWISE):
     """``x / y`` of f32, correctly rounded."""
 
-    x: Operand
-    y: Operand
 
-    def infer(self) -> tuple[Type, ...]:
-        return (self.x.type,)
-
-    def verify(self) -> None:
-        if self.x.type != self.y.type:
-            raise VerifyError(self, "operands differ in type")
-
-
-class MulhiUI(Op, name="tt.mulhiui", traits=PURE | ELEMENTWISE | COMMUTES):
+class MulhiUI(_Pair, name="tt.mulhiui", traits=PURE | ELEMENTWISE | COMMUTES):
     """The upper half of the product of two unsigned integers."""
-
-    x: Operand
-    y: Operand
-
-    def infer(self) -> tuple[Type, ...]:
-        return (self.x.type,)
-
-    def verify(self) -> None:
-        if self.x.type != self.y.type:
-            raise VerifyError(self, "operands differ in type")
 
 
 class Hint(Op, name="tt.bitcast", traits=PURE | ELEMENTWISE):
@@ -427,6 +421,16 @@ class Combining(Op):
         return ""
 
 
+class _CombineReturn(Op):
+    """What a combine block gives: as many values as it has sources."""
+
+    values: Operands
+
+    def assembly(self, names: Names) -> str:
+        operands = ", ".join(names[v] for v in self.values)
+        return f"{self.name} {operands} : {', '.join(spell(v.type) for v in self.values)}"
+
+
 class Reduce(Combining, name="tt.reduce", traits=PURE):
     """Combines all elements along ``axis`` into one.
 
@@ -441,14 +445,8 @@ class Reduce(Combining, name="tt.reduce", traits=PURE):
         return tuple(with_shape(s.type, shape[: self.axis] + shape[self.axis + 1 :]) for s in self.sources)
 
 
-class ReduceReturn(Op, name="tt.reduce.return", traits=TERMINATOR):
+class ReduceReturn(_CombineReturn, name="tt.reduce.return", traits=TERMINATOR):
     """Ends the combine block of a reduction."""
-
-    values: Operands
-
-    def assembly(self, names: Names) -> str:
-        operands = ", ".join(names[v] for v in self.values)
-        return f"{self.name} {operands} : {', '.join(spell(v.type) for v in self.values)}"
 
 
 class Scan(Combining, name="tt.scan", traits=PURE):
@@ -463,14 +461,8 @@ class Scan(Combining, name="tt.scan", traits=PURE):
         return f", reverse = {str(self.reverse).lower()}"
 
 
-class ScanReturn(Op, name="tt.scan.return", traits=TERMINATOR):
+class ScanReturn(_CombineReturn, name="tt.scan.return", traits=TERMINATOR):
     """Ends the combine block of a scan."""
-
-    values: Operands
-
-    def assembly(self, names: Names) -> str:
-        operands = ", ".join(names[v] for v in self.values)
-        return f"{self.name} {operands} : {', '.join(spell(v.type) for v in self.values)}"
 
 
 InputPrecision = Literal["ieee", "tf32", "tf32x3"]

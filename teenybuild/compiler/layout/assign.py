@@ -151,6 +151,10 @@ class _Infer:
                 access = self._access(op)
                 self.stores[op] = access if home is None else self._policy.stored(home, access)
 
+    def settled(self, value: Value) -> Layout | None:
+        """Where an operation that takes the value as it comes finds it, as far as that is known."""
+        return self.homes.get(value) or self.given.get(value)
+
     def _next_unsettled(self, waiting: list[Op]) -> tuple[Value, Layout] | None:
         for op in waiting:
             assert isinstance(op, tt.Load)
@@ -191,13 +195,13 @@ class _Infer:
                     home = self.homes.get(op.source)
                     changed |= self._give(op.result, result_layout(op, home, self._policy) if home else None)
                 case tt.Reduce():
-                    home = self.homes.get(op.sources[0]) or self.given.get(op.sources[0])
+                    home = self.settled(op.sources[0])
                     if home is not None:
                         reduced = self._policy.viewed(home, drop_axis(home.shape, op.axis))
                         for result in op.results:
                             changed |= self._give(result, reduced)
                 case tt.Scan():
-                    home = self.homes.get(op.sources[0]) or self.given.get(op.sources[0])
+                    home = self.settled(op.sources[0])
                     for result in op.results:
                         changed |= self._give(result, home and within_warps(home, op.axis))
                 case scf.For():
@@ -337,9 +341,7 @@ class _Rewrite:
                     if isinstance(result.type, Tile):
                         result.layout = self._policy.viewed(layout, drop_axis(layout.shape, op.axis))
             case tt.Scan():
-                source = op.sources[0]
-                home = self._given[source] if source in self._cheap else self._homes[source]
-                layout = within_warps(home, op.axis)
+                layout = within_warps(self._settled(op.sources[0]), op.axis)
                 scan = tt.Scan(
                     tuple(self.want(v, layout) for v in op.sources), op.axis, op.combine, op.reverse
                 )
@@ -401,7 +403,10 @@ class _Rewrite:
 
     def _home(self, value: Value) -> Value:
         """The value where it is at home, for operations that take it as it comes."""
-        return self.want(value, self._given[value] if value in self._cheap else self._homes[value])
+        return self.want(value, self._settled(value))
+
+    def _settled(self, value: Value) -> Layout:
+        return self._given[value] if value in self._cheap else self._homes[value]
 
     def want(self, value: Value, layout: Layout) -> Value:
         """The (old) value, held in ``layout``: itself, made again, or moved."""
@@ -456,7 +461,7 @@ def settle_orders(function: Function, axes: AxisAnalysis, policy: Policy) -> Non
         for op in _tile_ops(function.body):
             if isinstance(op, tt.Reduce):
                 source = op.sources[0]
-                op.order = reduction_order(infer.homes.get(source) or infer.given[source], op.axis)
+                op.order = reduction_order(cast(Layout, infer.settled(source)), op.axis)
 
 
 def assign_layouts(function: Function, axes: AxisAnalysis, policy: Policy) -> Function:

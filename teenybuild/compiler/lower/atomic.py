@@ -9,7 +9,7 @@ from teenybuild.compiler.ir import tt
 from teenybuild.compiler.ir.core import Value
 from teenybuild.compiler.ir.types import Pointer, Tile, element
 from teenybuild.compiler.layout.linear import Layout
-from teenybuild.compiler.lower.convert import addressed
+from teenybuild.compiler.lower.convert import shared_tile
 from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.machine import Atomic, LaneRegisters, Machine
 from teenybuild.compiler.lower.memory import owns
@@ -42,15 +42,22 @@ def lower_atomic(machine: Machine, op: tt.AtomicRmw | tt.AtomicCas, used: bool) 
         machine.local(op, step)
         return
     held = machine.each_lane([how.element], step, 1 << len(layout.threads), op.operands)[0]
-    address = addressed(machine, how.element, layout)
+    address = shared_tile(machine, how.element, layout.bits)
 
     def tell(lane: Lane) -> LaneRegisters:
         for register, value in enumerate(machine.read(lane, held)):
-            machine.shared_store(lane, how.element, address(lane, register), [value], owns(lane, replicas))
+            machine.shared_store(
+                lane, how.element, address(lane, layout, register), [value], owns(lane, replicas)
+            )
         return []
 
     def learn(lane: Lane) -> LaneRegisters:
-        return [[machine.shared_load(lane, how.element, address(lane, r), 1)[0] for r in range(layout.count)]]
+        return [
+            [
+                machine.shared_load(lane, how.element, address(lane, layout, r), 1)[0]
+                for r in range(layout.count)
+            ]
+        ]
 
     machine.each_lane([], tell, 1 << len(layout.threads))
     machine.barrier()

@@ -8,11 +8,9 @@ from typing import cast
 from teenybuild.compiler.ir import tt
 from teenybuild.compiler.ir.types import Element, element
 from teenybuild.compiler.layout.linear import Layout
-from teenybuild.compiler.lower.lane import Lane
+from teenybuild.compiler.lower.lane import Lane, element_bits
 from teenybuild.compiler.lower.machine import LaneRegisters, Machine
-from teenybuild.compiler.lower.memory import index_of, owns
-from teenybuild.compiler.lower.reduce import machine_bits
-from teenybuild.dtypes import i32
+from teenybuild.compiler.lower.memory import element_address, owns
 
 
 def lower_convert(machine: Machine, op: tt.ConvertLayout) -> None:
@@ -36,30 +34,18 @@ def _neighbours(layout: Layout, size: int) -> int:
     return count
 
 
-def _address(lane: Lane, layout: Layout, register: int, size: int, base: int) -> str:
-    """Where a register's element stands in shared memory, row-major from ``base`` on."""
-    index = index_of(lane, layout)
-    if layout.indices[register]:
-        index = lane.two("xor", "i32", index, lane.number(layout.indices[register], i32))
-    scaled = lane.two("mul", "i32", index, lane.number(size, i32))
-    return lane.two("add", "i32", scaled, lane.number(base, i32)) if base else scaled
-
-
-def addressed(machine: Machine, kind: Element, layout: Layout) -> Callable[[Lane, int], str]:
-    """Room in shared memory for a tile, and where each register's element stands in it."""
-    size = machine_bits(machine, kind) // 8
-    base = machine.shared((1 << layout.bits) * size, 16)
-    return lambda lane, register: _address(lane, layout, register, size, base)
+def shared_tile(machine: Machine, kind: Element, bits: int) -> Callable[[Lane, Layout, int], str]:
+    """Room in shared memory for a tile of 2^``bits`` elements, and where a register's element stands in it."""
+    size = element_bits(kind) // 8
+    base = machine.shared((1 << bits) * size, 16)
+    return lambda lane, layout, register: element_address(lane, layout, register, size, base)
 
 
 def _through_shared(machine: Machine, op: tt.ConvertLayout, source: Layout, result: Layout) -> None:
     """Elements lie row-major in shared memory for a moment; lanes move as many neighbours at once as both sides hold."""
     kind = element(op.source.type)
-    size = machine_bits(machine, kind) // 8
-    base = machine.shared((1 << source.bits) * size, 16)
-
-    def address(lane: Lane, layout: Layout, register: int) -> str:
-        return _address(lane, layout, register, size, base)
+    size = element_bits(kind) // 8
+    address = shared_tile(machine, kind, source.bits)
 
     def write(lane: Lane) -> LaneRegisters:
         values = lane.registers(op.source)

@@ -12,10 +12,9 @@ from teenybuild.compiler.ir import tt
 from teenybuild.compiler.ir.core import Value
 from teenybuild.compiler.ir.types import dtype_of, element, shape_of
 from teenybuild.compiler.layout.linear import Layout
-from teenybuild.compiler.lower.lane import Lane
+from teenybuild.compiler.lower.lane import Lane, element_bits
 from teenybuild.compiler.lower.machine import LaneRegisters, Machine
 from teenybuild.compiler.lower.memory import index_of, owns
-from teenybuild.compiler.lower.reduce import machine_bits
 from teenybuild.dtypes import DType, f16, f32, i32
 
 
@@ -45,7 +44,7 @@ def _stage(machine: Machine, value: Value) -> int:
     """Writes a tile row-major to shared memory; its offset."""
     layout = cast(Layout, value.layout)
     kind = element(value.type)
-    size = machine_bits(machine, kind) // 8
+    size = element_bits(kind) // 8
     base = machine.shared((1 << layout.bits) * size, 16)
 
     def write(lane: Lane) -> LaneRegisters:
@@ -73,7 +72,7 @@ def _product(machine: Machine, lane: Lane, op: tt.Dot, layout: Layout, a: int, b
     (_, k), (_, n) = shape_of(op.a.type), shape_of(op.b.type)
     source, out = dtype_of(op.a.type), dtype_of(op.c.type)
     total = accumulates_in(op)
-    size = machine_bits(machine, source) // 8
+    size = element_bits(source) // 8
     row, column = machine.coordinate(lane, layout, 0), machine.coordinate(lane, layout, 1)
     rows = sorted({index // n for index in layout.indices})
     columns = sorted({index % n for index in layout.indices})

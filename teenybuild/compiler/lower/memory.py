@@ -194,6 +194,15 @@ def owns(lane: Lane, bits: int) -> str:
     return lane.compare("icmp eq", "i32", masked, lane.number(0, i32))
 
 
+def element_address(lane: Lane, layout: Layout, register: int, size: int, base: int) -> str:
+    """Where a register's element stands among others of ``size`` bytes, row-major from ``base`` on; i32."""
+    index = index_of(lane, layout)
+    if layout.indices[register]:
+        index = lane.two("xor", "i32", index, lane.number(layout.indices[register], i32))
+    scaled = lane.two("mul", "i32", index, lane.number(size, i32))
+    return lane.two("add", "i32", scaled, lane.number(base, i32)) if base else scaled
+
+
 def index_of(lane: Lane, layout: Layout) -> str:
     """The element index (row-major, i32) that register 0 of the lane holds in ``layout``: other registers differ by a constant XOR."""
     parts: list[str] = []

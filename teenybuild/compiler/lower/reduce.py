@@ -15,9 +15,9 @@ from teenybuild.compiler.ir.core import Value
 from teenybuild.compiler.ir.types import element
 from teenybuild.compiler.layout.linear import Layout, axis_offsets, drop_axis, reduction_order
 from teenybuild.compiler.lower.elementwise import RULES
-from teenybuild.compiler.lower.lane import Lane
+from teenybuild.compiler.lower.lane import Lane, element_bits
 from teenybuild.compiler.lower.machine import Combine, Held, LaneRegisters, Machine
-from teenybuild.compiler.lower.memory import index_of
+from teenybuild.compiler.lower.memory import element_address
 from teenybuild.dtypes import i32
 
 
@@ -103,7 +103,7 @@ def _across_warps(
     reduced = layout.viewed(drop_axis(layout.shape, op.axis))
     warps = 1 << len(bits.warps)
     elements = [held.element for held in helds]
-    sizes = [max(8, machine_bits(machine, e)) // 8 for e in elements]
+    sizes = [element_bits(e) // 8 for e in elements]
     # Warps along the other axes hold other elements; copies along the reduced axis, and replicas, write once.
     lanes = len(layout.lanes)
     silent = sum(1 << b for b in bits.lanes) | (reduced.replica_bits & ((1 << lanes) - 1))
@@ -111,14 +111,6 @@ def _across_warps(
     silent |= idle_warps
     total = 1 << reduced.bits
     buffers = [machine.shared(total * warps * size, 16) for size in sizes]
-
-    def address(lane: Lane, register: int, size: int, base: int) -> str:
-        index = index_of(lane, reduced)
-        flip = reduced.indices[register]
-        if flip:
-            index = lane.two("xor", "i32", index, lane.number(flip, i32))
-        scaled = lane.two("mul", "i32", index, lane.number(warps * size, i32))
-        return lane.two("add", "i32", scaled, lane.number(base, i32)) if base else scaled
 
     def write(lane: Lane) -> LaneRegisters:
         mine = _warp_rank(lane, layout, bits)
@@ -128,7 +120,7 @@ def _across_warps(
             owner = lane.compare("icmp eq", "i32", masked, lane.number(0, i32))
         for held, size, base in zip(helds, sizes, buffers, strict=True):
             for register, value in enumerate(machine.read(lane, held)):
-                at = address(lane, register, size, base)
+                at = element_address(lane, reduced, register, warps * size, base)
                 offset = lane.two("mul", "i32", mine, lane.number(size, i32))
                 machine.shared_store(lane, held.element, lane.two("add", "i32", at, offset), [value], owner)
         return []
@@ -137,7 +129,9 @@ def _across_warps(
         found: LaneRegisters = [[] for _ in helds]
         for register in range(helds[0].count):
             parts = [
-                machine.shared_load(lane, held.element, address(lane, register, size, base), warps)
+                machine.shared_load(
+                    lane, held.element, element_address(lane, reduced, register, warps * size, base), warps
+                )
                 for held, size, base in zip(helds, sizes, buffers, strict=True)
             ]
             sets = [[p[w] for p in parts] for w in range(warps)]
@@ -153,14 +147,6 @@ def _across_warps(
     machine.each_lane([], write, threads)
     machine.barrier()
     return machine.each_lane(elements, read, threads)
-
-
-def machine_bits(machine: Machine, held: object) -> int:
-    """Bits an element takes in shared memory."""
-    carrier = machine.carrier(held)  # type: ignore[arg-type]  # an Element
-    return {"float": 32, "double": 64, "half": 16, "i1": 8}.get(carrier) or (
-        64 if carrier.startswith("ptr") else int(carrier[1:])
-    )
 
 
 def _warp_rank(lane: Lane, layout: Layout, bits: _Axis) -> str:

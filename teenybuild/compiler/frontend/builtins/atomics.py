@@ -15,11 +15,15 @@ from teenybuild.dtypes import INTEGERS, DType, bf16, f16, f32, f64, i1
 if TYPE_CHECKING:
     from teenybuild.compiler.frontend.semantics import Semantics
 
+_How = tuple[tt.Ordering, tt.Scope]
+#: One step: how, where, with which value, under which mask.
+_Step = Callable[["Semantics", _How, Tensor, Tensor, Tensor | None], Tensor]
+
 _ORDERINGS = ("acq_rel", "relaxed", "acquire", "release")
 _SCOPES = ("gpu", "cta", "sys")
 
 
-def _how(s: Semantics, sem: object, scope: object, name: str) -> tuple[tt.Ordering, tt.Scope]:
+def _how(s: Semantics, sem: object, scope: object, name: str) -> _How:
     ordering = one_of(s, sem, _ORDERINGS, f"sem of {name}") or _ORDERINGS[0]
     reach = one_of(s, scope, _SCOPES, f"scope of {name}") or _SCOPES[0]
     return cast(tt.Ordering, ordering), cast(tt.Scope, reach)
@@ -51,36 +55,15 @@ def _arguments(
 
 
 def _rmw(
-    s: Semantics,
-    kind: tt.Rmw,
-    how: tuple[tt.Ordering, tt.Scope],
-    pointer: Tensor,
-    value: Tensor,
-    mask: Tensor | None,
+    s: Semantics, kind: tt.Rmw, how: _How, pointer: Tensor, value: Tensor, mask: Tensor | None
 ) -> Tensor:
     op = tt.AtomicRmw(kind, *how, pointer.value, value.value, None if mask is None else mask.value)
     return s.builder.tensor(op, value.dtype)
 
 
-@builtin("tl.atomic_add", method=True)
-def atomic_add(
-    s: Semantics, pointer: object, val: object, mask: object = None, sem: object = None, scope: object = None
-) -> Tensor:
-    how = _how(s, sem, scope, "tl.atomic_add")
-    where, value, guard = _arguments(s, pointer, val, mask, "tl.atomic_add", (f16, bf16, f32, f64))
-    return _rmw(s, "fadd" if value.scalar.is_float else "add", how, where, value, guard)
+def _register(name: str, floats: tuple[DType, ...], step: _Step) -> None:
+    """``step`` on integers of 32 and 64 bits and on ``floats``."""
 
-
-@builtin("tl.atomic_xchg", method=True)
-def atomic_xchg(
-    s: Semantics, pointer: object, val: object, mask: object = None, sem: object = None, scope: object = None
-) -> Tensor:
-    how = _how(s, sem, scope, "tl.atomic_xchg")
-    where, value, guard = _arguments(s, pointer, val, mask, "tl.atomic_xchg", (f32, f64))
-    return _rmw(s, "exch", how, where, value, guard)
-
-
-def _register_bits(name: str, kind: tt.Rmw) -> None:
     def function(
         s: Semantics,
         pointer: object,
@@ -90,28 +73,21 @@ def _register_bits(name: str, kind: tt.Rmw) -> None:
         scope: object = None,
     ) -> Tensor:
         how = _how(s, sem, scope, f"tl.{name}")
-        where, value, guard = _arguments(s, pointer, val, mask, f"tl.{name}", ())
-        return _rmw(s, kind, how, where, value, guard)
+        return step(s, how, *_arguments(s, pointer, val, mask, f"tl.{name}", floats))
 
     builtin(f"tl.{name}", method=True)(function)
 
 
-_register_bits("atomic_and", "and")
-_register_bits("atomic_or", "or")
-_register_bits("atomic_xor", "xor")
+def _plain(kind: tt.Rmw) -> _Step:
+    return lambda s, how, where, value, guard: _rmw(s, kind, how, where, value, guard)
 
 
-def _register_extreme(name: str, signed: tt.Rmw, unsigned: tt.Rmw, opposite: tt.Rmw) -> Callable[..., Tensor]:
-    def function(
-        s: Semantics,
-        pointer: object,
-        val: object,
-        mask: object = None,
-        sem: object = None,
-        scope: object = None,
-    ) -> Tensor:
-        how = _how(s, sem, scope, f"tl.{name}")
-        where, value, guard = _arguments(s, pointer, val, mask, f"tl.{name}", (f32, f64))
+def _add(s: Semantics, how: _How, where: Tensor, value: Tensor, guard: Tensor | None) -> Tensor:
+    return _rmw(s, "fadd" if value.scalar.is_float else "add", how, where, value, guard)
+
+
+def _extreme(signed: tt.Rmw, unsigned: tt.Rmw, opposite: tt.Rmw) -> _Step:
+    def step(s: Semantics, how: _How, where: Tensor, value: Tensor, guard: Tensor | None) -> Tensor:
         if value.scalar.is_int:
             return _rmw(s, signed if value.scalar.is_signed else unsigned, how, where, value, guard)
         # Floats that are not negative are in order as signed integers; negative ones as unsigned ones, the other way round.
@@ -127,11 +103,16 @@ def _register_extreme(name: str, signed: tt.Rmw, unsigned: tt.Rmw, opposite: tt.
         below = _rmw(s, opposite, how, address, number, both(negative))
         return s.bitcast(s.where(positive, above, below), value.scalar)
 
-    return builtin(f"tl.{name}", method=True)(function)
+    return step
 
 
-atomic_max = _register_extreme("atomic_max", "max", "umax", "umin")
-atomic_min = _register_extreme("atomic_min", "min", "umin", "umax")
+_register("atomic_add", (f16, bf16, f32, f64), _add)
+_register("atomic_xchg", (f32, f64), _plain("exch"))
+_register("atomic_and", (), _plain("and"))
+_register("atomic_or", (), _plain("or"))
+_register("atomic_xor", (), _plain("xor"))
+_register("atomic_max", (f32, f64), _extreme("max", "umax", "umin"))
+_register("atomic_min", (f32, f64), _extreme("min", "umin", "umax"))
 
 
 @builtin("tl.atomic_cas", method=True)

@@ -24,6 +24,14 @@ def constant_int(s: Semantics, value: object, what: str) -> int:
     return value
 
 
+def an_axis(s: Semantics, value: object, rank: int, name: str, of: str) -> int:
+    """An axis of ``rank``, counted from the end where it is negative; ``of`` says of what."""
+    axis = constant_int(s, value, f"the axis of {name}")
+    if not -rank <= axis < rank:
+        raise s.builder.error(f"the axis of {name} is between {-rank} and {rank - 1} {of}, got {axis}")
+    return axis % rank
+
+
 def sides(s: Semantics, value: object, what: str) -> tuple[int, ...]:
     items = value if is_tuple(value) else (value,)
     return s.check_shape(tuple(constant_int(s, v, f"each side of {what}") for v in items))

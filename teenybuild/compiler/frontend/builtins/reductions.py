@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from teenybuild.compiler.frontend.builtins import elementwise, making
-from teenybuild.compiler.frontend.builtins.checks import a_dtype, a_flag, a_tile, constant_int
+from teenybuild.compiler.frontend.builtins.checks import a_dtype, a_flag, a_tile, an_axis
 from teenybuild.compiler.frontend.builtins.registry import builtin
 from teenybuild.compiler.frontend.values import Function, Tensor, describe, is_tuple
 from teenybuild.compiler.ir import tt
@@ -23,13 +23,7 @@ Combine = Callable[[Sequence[Tensor], Sequence[Tensor]], Sequence[Tensor]]
 
 
 def _axis(s: Semantics, value: Tensor, axis: object, name: str) -> int:
-    rank = len(value.shape)
-    along = constant_int(s, axis, f"the axis of {name}")
-    if not -rank <= along < rank:
-        raise s.builder.error(
-            f"the axis of {name} is between {-rank} and {rank - 1} for {describe(value)}, got {along}"
-        )
-    return along % rank
+    return an_axis(s, axis, len(value.shape), name, f"for {describe(value)}")
 
 
 def _reduce(
@@ -71,6 +65,19 @@ def _numbers(s: Semantics, input: object, name: str) -> Tensor:
     return value
 
 
+def _without_bf16(s: Semantics, value: Tensor) -> Tensor:
+    return s.cast(value, f32) if value.scalar == bf16 else value
+
+
+def _as_summed(s: Semantics, value: Tensor, dtype: object, name: str) -> Tensor:
+    """In the dtype that was asked for; else narrow integers as 32 bits."""
+    if dtype is not None:
+        return s.cast(value, a_dtype(s, dtype, f"the dtype of {name}"))
+    if value.scalar.is_int and value.scalar.bits < 32:
+        return s.cast(value, i32 if value.scalar.is_signed else u32)
+    return value
+
+
 def _each(function: Callable[[Tensor, Tensor], Tensor]) -> Combine:
     return lambda a, b: [function(x, y) for x, y in zip(a, b, strict=True)]
 
@@ -80,10 +87,7 @@ def sum_(
     s: Semantics, input: object, axis: object = None, keep_dims: object = False, dtype: object = None
 ) -> Tensor:
     value = _numbers(s, input, "tl.sum")
-    if dtype is not None:
-        value = s.cast(value, a_dtype(s, dtype, "the dtype of tl.sum"))
-    elif value.scalar.is_int and value.scalar.bits < 32:
-        value = s.cast(value, i32 if value.scalar.is_signed else u32)
+    value = _as_summed(s, value, dtype, "tl.sum")
     return _reduce(s, [value], axis, keep_dims, _each(s.add), "tl.sum")[0]
 
 
@@ -125,9 +129,7 @@ def _extreme_with_index(
     s: Semantics, input: object, axis: object, keep_dims: object, name: str, largest: bool, ties: object
 ) -> tuple[Tensor, Tensor]:
     """The extreme and where it is; of equal ones the first, if ``ties`` says so, else one of them."""
-    value = _numbers(s, input, name)
-    if value.scalar == bf16:
-        value = s.cast(value, f32)
+    value = _without_bf16(s, _numbers(s, input, name))
     left = a_flag(s, ties, f"tie_break_left of {name}")
     if axis is None:
         raise s.builder.error(f"{name} finds where something is along an axis; name it")
@@ -149,50 +151,34 @@ def _extreme_with_index(
     return found, where
 
 
-@builtin("tl.max", method=True)
-def max_(
-    s: Semantics,
-    input: object,
-    axis: object = None,
-    return_indices: object = False,
-    return_indices_tie_break_left: object = True,
-    keep_dims: object = False,
-) -> Tensor | tuple[Tensor, Tensor]:
-    if a_flag(s, return_indices, "return_indices"):
-        return _extreme_with_index(
-            s, input, axis, keep_dims, "tl.max", largest=True, ties=return_indices_tie_break_left
-        )
-    return _extreme(s, input, axis, keep_dims, "tl.max", largest=True)
+def _register_extreme(name: str, largest: bool) -> None:
+    """``tl.max`` and ``tl.argmax``, or ``min``."""
+
+    def extreme(
+        s: Semantics,
+        input: object,
+        axis: object = None,
+        return_indices: object = False,
+        return_indices_tie_break_left: object = True,
+        keep_dims: object = False,
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        if a_flag(s, return_indices, "return_indices"):
+            ties = return_indices_tie_break_left
+            return _extreme_with_index(s, input, axis, keep_dims, f"tl.{name}", largest=largest, ties=ties)
+        return _extreme(s, input, axis, keep_dims, f"tl.{name}", largest=largest)
+
+    def place(
+        s: Semantics, input: object, axis: object, tie_break_left: object = True, keep_dims: object = False
+    ) -> Tensor:
+        ties = tie_break_left
+        return _extreme_with_index(s, input, axis, keep_dims, f"tl.arg{name}", largest=largest, ties=ties)[1]
+
+    builtin(f"tl.{name}", method=True)(extreme)
+    builtin(f"tl.arg{name}", method=True)(place)
 
 
-@builtin("tl.min", method=True)
-def min_(
-    s: Semantics,
-    input: object,
-    axis: object = None,
-    return_indices: object = False,
-    return_indices_tie_break_left: object = True,
-    keep_dims: object = False,
-) -> Tensor | tuple[Tensor, Tensor]:
-    if a_flag(s, return_indices, "return_indices"):
-        return _extreme_with_index(
-            s, input, axis, keep_dims, "tl.min", largest=False, ties=return_indices_tie_break_left
-        )
-    return _extreme(s, input, axis, keep_dims, "tl.min", largest=False)
-
-
-@builtin("tl.argmax", method=True)
-def argmax(
-    s: Semantics, input: object, axis: object, tie_break_left: object = True, keep_dims: object = False
-) -> Tensor:
-    return _extreme_with_index(s, input, axis, keep_dims, "tl.argmax", largest=True, ties=tie_break_left)[1]
-
-
-@builtin("tl.argmin", method=True)
-def argmin(
-    s: Semantics, input: object, axis: object, tie_break_left: object = True, keep_dims: object = False
-) -> Tensor:
-    return _extreme_with_index(s, input, axis, keep_dims, "tl.argmin", largest=False, ties=tie_break_left)[1]
+_register_extreme("max", largest=True)
+_register_extreme("min", largest=False)
 
 
 @builtin("tl.softmax", method=True)
@@ -238,21 +224,13 @@ def _scan(
 def cumsum(
     s: Semantics, input: object, axis: object = 0, reverse: object = False, dtype: object = None
 ) -> Tensor:
-    value = _numbers(s, input, "tl.cumsum")
-    if value.scalar == bf16:
-        value = s.cast(value, f32)
-    if dtype is not None:
-        value = s.cast(value, a_dtype(s, dtype, "the dtype of tl.cumsum"))
-    elif value.scalar.is_int and value.scalar.bits < 32:
-        value = s.cast(value, i32 if value.scalar.is_signed else u32)
+    value = _as_summed(s, _without_bf16(s, _numbers(s, input, "tl.cumsum")), dtype, "tl.cumsum")
     return _scan(s, [value], axis, reverse, _each(s.add), "tl.cumsum")[0]
 
 
 @builtin("tl.cumprod", method=True)
 def cumprod(s: Semantics, input: object, axis: object = 0, reverse: object = False) -> Tensor:
-    value = _numbers(s, input, "tl.cumprod")
-    if value.scalar == bf16:
-        value = s.cast(value, f32)
+    value = _without_bf16(s, _numbers(s, input, "tl.cumprod"))
     return _scan(s, [value], axis, reverse, _each(s.mul), "tl.cumprod")[0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from teenybuild.compiler.frontend.builtins.checks import a_flag, constant_int, sides
+from teenybuild.compiler.frontend.builtins.checks import a_flag, an_axis, sides
 from teenybuild.compiler.frontend.builtins.registry import builtin
 from teenybuild.compiler.frontend.values import Tensor, describe, is_tuple
 
@@ -16,14 +16,6 @@ def _listed(values: tuple[object, ...]) -> tuple[object, ...]:
     """``f(x, 2, 3)`` and ``f(x, (2, 3))`` mean the same."""
     first = values[0] if len(values) == 1 else None
     return first if is_tuple(first) else values
-
-
-def _axis(s: Semantics, value: object, rank: int, what: str) -> int:
-    """An axis of ``rank``, counted from the end where it is negative."""
-    axis = constant_int(s, value, f"the axis of {what}")
-    if not -rank <= axis < rank:
-        raise s.builder.error(f"the axis of {what} is between {-rank} and {rank - 1} here, got {axis}")
-    return axis % rank
 
 
 @builtin("tl.broadcast_to", method=True)
@@ -41,7 +33,7 @@ def expand_dims(s: Semantics, input: object, axis: object) -> Tensor:
     value = s.tensor(input)
     axes = axis if is_tuple(axis) else (axis,)
     rank = len(value.shape) + len(axes)
-    found = sorted(_axis(s, a, rank, "tl.expand_dims") for a in axes)
+    found = sorted(an_axis(s, a, rank, "tl.expand_dims", "here") for a in axes)
     if len(set(found)) != len(found):
         raise s.builder.error(f"tl.expand_dims names an axis twice: {found}")
     for each in found:
@@ -75,7 +67,7 @@ def permute(s: Semantics, input: object, *dims: object) -> Tensor:
 
 def _permuted(s: Semantics, value: Tensor, dims: tuple[object, ...], name: str) -> Tensor:
     rank = len(value.shape)
-    order = tuple(_axis(s, d, rank, name) for d in _listed(dims))
+    order = tuple(an_axis(s, d, rank, name, "here") for d in _listed(dims))
     if sorted(order) != list(range(rank)):
         raise s.builder.error(
             f"{name} names each of the {rank} axes of {describe(value)} once, got {list(order)}"
