@@ -175,6 +175,7 @@ def _launch(artifact: api.Artifact, args: Mapping[str, Any], grid: tuple[int, ..
         scratch_bytes=abi["scratch_bytes"],
         cluster=(1, 1, 1),
         cooperative=False,
+        programmatic=False,
         residency=None,
     )
     # The runtime loads from a package, so it is given one with a single file.

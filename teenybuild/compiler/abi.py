@@ -45,6 +45,7 @@ class LaunchJson(TypedDict):
     shared_bytes: int
     cluster: list[int]
     cooperative: bool
+    programmatic: bool
     residency: ResidencyJson | None
 
 
@@ -77,6 +78,7 @@ class Description:
     shared_bytes: int = 0
     scratch_bytes: int = 0
     threads: int = 0
+    programmatic: bool = False
     residency: Residency | None = None
 
     def with_launch(self, settings: Settings, lowered: Lowered, residency: Residency | None) -> Description:
@@ -88,6 +90,7 @@ class Description:
             shared_bytes=lowered.shared,
             scratch_bytes=lowered.scratch,
             threads=settings.threads if lowered.on_gpu else 0,
+            programmatic=lowered.programmatic,
             residency=residency,
         )
 
@@ -113,6 +116,7 @@ class Description:
                 "shared_bytes": self.shared_bytes,
                 "cluster": [1, 1, 1],
                 "cooperative": False,
+                "programmatic": self.programmatic,
                 "residency": _residency_json(self.residency),
             },
             "scratch_bytes": self.scratch_bytes,

@@ -67,6 +67,7 @@ def _artifact(image: Image) -> dict[str, Any]:
         "scratch_bytes": description["scratch_bytes"],
         "cluster": launch["cluster"],
         "cooperative": launch["cooperative"],
+        "programmatic": launch["programmatic"],
         "residency": launch["residency"],
     }
 

@@ -174,6 +174,11 @@ def _attributes(cuda: Any, artifact: Artifact) -> list[Any]:
         cooperative.id = cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
         cooperative.value.cooperative = 1
         found.append(cooperative)
+    if artifact.programmatic:
+        early = cuda.CUlaunchAttribute()
+        early.id = cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        early.value.programmaticStreamSerializationAllowed = 1
+        found.append(early)
     return found
 
 

@@ -50,6 +50,7 @@ class Artifact(NamedTuple):
     scratch_bytes: int
     cluster: tuple[int, int, int]
     cooperative: bool
+    programmatic: bool
     residency: Residency | None
 
     @property
@@ -150,6 +151,7 @@ def _artifact(target: str, id: str, symbol: str, said: dict[str, Any], directory
         said["scratch_bytes"],
         tuple(said["cluster"]),
         said["cooperative"],
+        said["programmatic"],
         _residency(said["residency"]),
     )
 

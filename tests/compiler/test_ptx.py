@@ -133,8 +133,23 @@ def test_every_architecture_has_its_header(arch: Any) -> None:
         "shared_bytes": 0,
         "cluster": [1, 1, 1],
         "cooperative": False,
+        "programmatic": arch.sm >= 90,
         "residency": None,
     }
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_90a", "sm_120a"])
+def test_code_waits_before_it_touches_memory(arch: str) -> None:
+    """Where launches may start before what they depend on has ended."""
+    artifact = add("bf16", ALL_ALIGNED).compile(arch)
+    assert artifact.ptx is not None
+    waits, accesses = (
+        [m.start() for m in re.finditer(pattern, artifact.ptx)]
+        for pattern in (r"griddepcontrol\.wait;", r"(ld|st)\.global")
+    )
+    assert len(waits) == artifact.abi["launch"]["programmatic"] == (arch != "sm_80")
+    assert accesses
+    assert all(wait < access for wait in waits for access in accesses)
 
 
 def test_directives() -> None:

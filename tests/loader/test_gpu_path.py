@@ -101,7 +101,7 @@ def test_the_second_launch_asks_for_the_context_and_launches(start: Start) -> No
     kernels.vector_add(*tensors(), 1000)
     driver.calls.clear()
     kernels.vector_add(*tensors(), 1000)
-    assert driver.calls == ["cuCtxGetCurrent", "cuLaunchKernel"]
+    assert driver.calls == ["cuCtxGetCurrent", "cuLaunchKernelEx"]
     assert driver.stack == [driver.primary(0)]
 
 
@@ -376,7 +376,7 @@ def test_scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         kernels.vector_add(*tensors(), 1000, stream=3)
         assert sizes == [8 * 1000]
         assert driver.launches[-1].integers[-1] != 0
-        driver.failing["cuLaunchKernel"] = CUresult.CUDA_ERROR_LAUNCH_FAILED
+        driver.failing["cuLaunchKernelEx"] = CUresult.CUDA_ERROR_LAUNCH_FAILED
         with pytest.raises(kernels.LaunchError):
             kernels.vector_add(*tensors(), 1000, stream=3)
     assert not driver.memory
@@ -391,12 +391,26 @@ def test_clusters_and_cooperative_launches(tmp_path: Path, monkeypatch: pytest.M
         kernels.vector_add(*tensors(), 1000, grid=(4, 8), stream=9)
     [launch] = driver.launches
     assert (launch.grid, launch.block, launch.stream) == ((4, 8, 1), (128, 1, 1), 9)
-    cluster, cooperative = launch.attributes
+    cluster, cooperative, early = launch.attributes
     size = cluster.value.clusterDim
     assert (size.x, size.y, size.z) == (2, 8, 1)
     assert cooperative.value.cooperative == 1
+    assert early.value.programmaticStreamSerializationAllowed == 1
     allowed = real.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
     assert driver.attributes == [(allowed, 1)]
+
+
+def test_code_that_does_not_wait_is_launched_when_it_may_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = FakeDriver()
+    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", driver)
+    with imported(changed(tmp_path, "plain", launch={"programmatic": False})) as kernels:
+        kernels.vector_add(*tensors(), 1000, stream=9)
+    [launch] = driver.launches
+    assert (launch.grid, launch.block, launch.stream) == ((8, 1, 1), (128, 1, 1), 9)
+    assert launch.attributes == []
+    assert "cuLaunchKernel" in driver.calls
 
 
 # What the driver refuses.
@@ -418,7 +432,7 @@ def test_clusters_and_cooperative_launches(tmp_path: Path, monkeypatch: pytest.M
         "cuModuleGetFunction",
         "cuDriverGetVersion",
         "cuFuncLoad",
-        "cuLaunchKernel",
+        "cuLaunchKernelEx",
     ],
 )
 def test_every_refusal_is_told(start: Start, function: str) -> None:
@@ -437,7 +451,7 @@ def test_every_refusal_is_told(start: Start, function: str) -> None:
 
 def test_a_refused_launch_says_with_what(start: Start) -> None:
     driver, kernels = start()
-    driver.failing["cuLaunchKernel"] = CUresult.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+    driver.failing["cuLaunchKernelEx"] = CUresult.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
     with pytest.raises(kernels.LaunchError) as caught:
         kernels.vector_add(*tensors(), 1000)
     assert str(caught.value) == (

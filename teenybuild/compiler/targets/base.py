@@ -42,13 +42,17 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """A module of LLVM IR, and what a launch of it needs: bytes of shared memory a program, bytes of scratch a program."""
+    """A module of LLVM IR, and what a launch of it needs: bytes of shared memory a program, bytes of scratch a program.
+
+    ``programmatic`` says that the code itself waits for whatever ran before it, so that its launch need not.
+    """
 
     llvm: str
     symbol: str
     shared: int
     scratch: int
     on_gpu: bool
+    programmatic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ from teenybuild.compiler.targets.residency import residency
 from teenybuild.dtypes import INTEGERS, DType, bf16, f32, i1, i32
 from teenybuild.targets import Arch, ptx_number
 
+#: The first architecture with programmatic dependent launches (PTX ISA, griddepcontrol).
+_PROGRAMMATIC = 90
+
 
 @dataclass(frozen=True, slots=True)
 class NvptxTarget:
@@ -55,6 +58,10 @@ class NvptxTarget:
         symbol = f"{function.name}_entry_point"
         parameters = machine.begin(function, axes)
         debug = DebugInfo(lines, symbol) if lines is not None else None
+        programmatic = self.arch.sm >= _PROGRAMMATIC
+        if programmatic:
+            # What is stored by the launch before is whole only from here on. (In assembly: LLVM's intrinsic does not say that it touches memory.)
+            machine.text.do('call void asm sideeffect "griddepcontrol.wait;", "~{memory}"()')
         FunctionLowering(function, axes, machine, debug).run()
         machine.text.do("ret void")
         threads = self.settings.threads
@@ -71,7 +78,7 @@ class NvptxTarget:
             "attributes #2 = { nounwind memory(none) }\n"
             f"{debug.metadata() if debug else ''}"
         )
-        return Lowered(llvm, symbol, machine.shared_memory.size, 0, on_gpu=True)
+        return Lowered(llvm, symbol, machine.shared_memory.size, 0, on_gpu=True, programmatic=programmatic)
 
     def residency(self, streams: Streams, shared: int) -> Residency | None:
         """How many programs of a streaming kernel run at once."""
