@@ -269,7 +269,7 @@ def test_a_loop_keeps_what_its_step_keeps(step: int, kept: int) -> None:
     move = constant(step, tile())
     moved = arith.AddI(inner.args[1], move.result)
     inner.ops = [move, moved, scf.Yield((moved.result,))]
-    loop = scf.For(zero.result, n.result, one.result, (r.result,), inner)
+    loop = scf.For((r.result,), zero.result, n.result, one.result, inner)
     body.ops = [r, zero, one, n, loop, tt.Return()]
     analysis = AxisAnalysis(Function("f", ("a",), body, (None,), (None,)))
     for value in (loop.results[0], inner.args[1]):

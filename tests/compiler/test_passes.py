@@ -123,7 +123,7 @@ def loop(
     inner = Block(args=[Value(i32), *(Value(v.type) for v in initial)])
     ops, values = body(inner.args[1:])
     inner.ops = [*ops, scf.Yield(tuple(values))]
-    return [zero, ten, one, scf.For(zero.result, ten.result, one.result, tuple(initial), inner)]
+    return [zero, ten, one, scf.For(tuple(initial), zero.result, ten.result, one.result, inner)]
 
 
 def test_what_a_loop_does_not_change_is_not_carried() -> None:
@@ -533,7 +533,7 @@ def test_printing() -> None:
         load = tt.Load(p)
         total = arith.AddF(inner.args[1], load.result)
         inner.ops = [load, total, scf.Yield((total.result,))]
-        turns = scf.For(zero.result, n, one.result, (start.result,), inner)
+        turns = scf.For((start.result,), zero.result, n, one.result, inner)
         return [zero, one, start, turns, store(p, turns.results[0])]
 
     made = function([P32, i32], make)
@@ -581,8 +581,18 @@ MALFORMED: dict[str, Callable[[Value, Value, Value], list[Op]]] = {
     "branches that yield other types": lambda p, x, n: [
         c := constant(1, i1), scf.If(c.result, Block(ops=[scf.Yield((x,))]), Block(ops=[scf.Yield((n,))]), (f32,)),
     ],
-    "a loop that yields another type": lambda p, x, n: [scf.For(n, n, n, (x,), Block([Value(i32), Value(f32)], [scf.Yield((n,))]))],
-    "a loop with too few arguments": lambda p, x, n: [scf.For(n, n, n, (x,), Block([Value(i32)], [scf.Yield((x,))]))],
+    "a loop that yields another type": lambda p, x, n: [scf.For((x,), n, n, n, Block([Value(i32), Value(f32)], [scf.Yield((n,))]))],
+    "a loop with too few arguments": lambda p, x, n: [scf.For((x,), n, n, n, Block([Value(i32)], [scf.Yield((x,))]))],
+    "a while without a condition": lambda p, x, n: [
+        scf.While((x,), Block([Value(f32)], [scf.Yield((x,))]), Block([Value(f32)], [scf.Yield((x,))])),
+    ],
+    "a while that tests a number": lambda p, x, n: [
+        scf.While((x,), Block([a := Value(f32)], [scf.Condition(n, (a,))]), Block([Value(f32)], [scf.Yield((x,))])),
+    ],
+    "a while that yields another type": lambda p, x, n: [
+        c := constant(1, i1),
+        scf.While((x,), Block([a := Value(f32)], [scf.Condition(c.result, (a,))]), Block([Value(f32)], [scf.Yield((n,))])),
+    ],
     "a reduction along no axis": lambda p, x, n: [
         s := tt.Splat(x, Tile((4,), f32)), tt.Reduce((s.result,), 0, Block([Value(f32)], [tt.ReduceReturn((x,))])),
     ],

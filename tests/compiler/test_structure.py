@@ -39,7 +39,7 @@ OPERATIONS = sorted(set(classes()), key=lambda kind: kind.name)
 
 #: Operations that are no rule of one lane: lowered where lanes meet, or where control flows.
 HANDLED = {
-    tt.Load, tt.Store, tt.Reduce, tt.Scan, tt.Dot, tt.ConvertLayout, scf.For, scf.If,
+    tt.Load, tt.Store, tt.Reduce, tt.Scan, tt.Dot, tt.ConvertLayout, scf.For, scf.While, scf.If,
     constant.Constant, tt.GetProgramId, tt.GetNumPrograms, tt.Splat, tt.MakeRange, tt.Broadcast, tt.Reshape, tt.ExpandDims, tt.Trans,
     tt.Barrier,
     tt.AtomicRmw,
@@ -68,7 +68,7 @@ def test_every_operation_appears_in_a_kernel(kind: type[Op]) -> None:
     """So that the tests that go through the catalogue go through every operation."""
     if kind is tt.ConvertLayout:
         return  # never printed: it comes in with layouts
-    pattern = re.compile(rf'(^|[ "]){re.escape(kind.name)}([ "]|$)', re.MULTILINE)
+    pattern = re.compile(rf'(^|[ "]){re.escape(kind.name)}([ "(]|$)', re.MULTILINE)
     assert any(pattern.search(entry.compile("cpu").mlir) for entry in CATALOGUE.values())
 
 
@@ -79,7 +79,7 @@ def test_handlers_are_what_the_lowering_has() -> None:
     function = core.Function("f", (), body)
     own = FunctionLowering(function, AxisAnalysis(function), machine)._handlers
     assert set(own) <= HANDLED
-    assert {tt.Load, tt.Store, tt.Reduce, tt.Dot, tt.ConvertLayout, scf.For, scf.If} <= set(own)
+    assert {tt.Load, tt.Store, tt.Reduce, tt.Dot, tt.ConvertLayout, scf.For, scf.While, scf.If} <= set(own)
 
 
 @pytest.mark.parametrize("machine", [HostMachine, GpuMachine])

@@ -27,6 +27,7 @@ from tests.language import (
     test_reductions,
     test_scans,
     test_shapes,
+    test_while,
 )
 from tests.support import run
 
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.gpu
 
 MODULES = (
     test_atomics, test_block_pointers, test_casts, test_combining, test_control, test_dot, test_memory, test_random_numbers,
-    test_reductions, test_scans, test_shapes,
+    test_reductions, test_scans, test_shapes, test_while,
 )  # fmt: skip
 
 #: exp2, divisions and the like are the GPU's own instructions there (tests/gpu/test_library.py holds them to a tolerance).

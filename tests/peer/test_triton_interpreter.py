@@ -34,6 +34,7 @@ from tests.language import (
     test_random_numbers,
     test_reductions,
     test_scans,
+    test_while,
 )
 from tests.support.elementwise import elementwise, language_dtype
 from tests.support.run import Array, Typed, assert_same_bits, numpy_dtype, run, write_source
@@ -167,6 +168,8 @@ KERNELS: dict[str, Job] = {
     ),
     "swap": (test_control.SWAP, {"x": ramp(32), "y": ramp(32)[::-1].copy(), "o": zeros(96), "n": 5}, (1,), {"BLOCK": 32}),
     "nested loops": (test_control.NESTED, {"x": ramp(32, dtype="i32"), "o": zeros(32, dtype="i32"), "n": 3, "m": 5}, (1,), {"BLOCK": 32}),
+    "while": (test_while.SEVERAL_LAYOUTS, {"x": whole(5, 5, 16, 64), "o": zeros(16, 64), "n": 5}, (1,), {"R": 16, "C": 64}),
+    "while in a helper": (test_while.NESTED, {"o": zeros(128, dtype="i32"), "last": 30}, (1,), {}),
     "branches": (test_control.BRANCH, {"x": ramp(64), "o": zeros(64), "n": 7}, (1,), {"BLOCK": 64}),
     "early return": (test_control.EARLY, {"x": ramp(5, 16), "o": zeros(5, 16), "n": 4}, (5,), {"BLOCK": 16}),
     "a reduction decides": (test_control.IF_IN_LOOP, {"x": whole(5, 6, 128), "o": zeros(129), "n": 6}, (1,), {"BLOCK": 128}),

@@ -23,6 +23,7 @@ from tests.language import (
     test_rounding_and_hints,
     test_scans,
     test_shapes,
+    test_while,
 )
 
 from .elementwise import language_dtype
@@ -212,6 +213,12 @@ def _entries() -> Iterator[Entry]:
     yield _entry("early_return", test_control.EARLY, "x o: *f32, n: i32", "BLOCK=16")
     yield _entry("helper_returns", test_control.VALUE, "x o: *i32", "BLOCK=8")
     yield _entry("if_in_loop", test_control.IF_IN_LOOP, "x o: *f32, n: i32", "BLOCK=128")
+    yield _entry("while_scalars", test_while.GCD, "a b o: *i64")
+    yield _entry("while_until", test_while.NEWTON, "x o: *f64, turns: *i32", "BLOCK=512")
+    yield _entry("while_layouts", test_while.SEVERAL_LAYOUTS, "x o: *f32, n: i32", "R=16 C=64")
+    yield _entry("while_nested", test_while.NESTED, "o: *i32, last: i32")
+    yield _entry("while_reads", test_while.LINKED_LIST, "after: *i32, value o: *i64, head: i32")
+    yield _entry("while_lock", test_while.LOCK, "lock o: *i32", "BLOCK=64")
     yield _entry("running_reductions", test_control.REDUCE_IN_LOOP, "x o: *f32, n: i32", "M=64 N=32")
     yield _entry("carried_tuple", test_control.TUPLES, "x o: *f32, n: i32", "BLOCK=16")
     yield _entry("chosen_pointer", test_control.CHOSEN_POINTER, "x y o: *f32, n: i32", "BLOCK=64")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from teenybuild.compiler.frontend.canonical import (
@@ -123,7 +123,7 @@ class Reader(Expressions):
             case ast.Assert():
                 self._assert(node)
             case ast.While():
-                raise self.error(node, "while is not in this version yet", "use for with a bound")
+                self._while(node)
             case ast.Break() | ast.Continue():
                 raise self.error(node, f"{type(node).__name__.lower()} is not part of the language")
             case ast.FunctionDef():
@@ -358,7 +358,7 @@ class Reader(Expressions):
         finally:
             self._loops -= 1
 
-    def _read_on(self, node: ast.For) -> None:
+    def _read_on(self, node: ast.For | ast.While) -> None:
         """Reads the body of a loop that cannot be built, for what else is wrong in it."""
         for name in assigned([node]):
             self.frame.locals[name] = POISON
@@ -378,52 +378,96 @@ class Reader(Expressions):
             first, last, step = last, first, -step
         (lower, upper, stride), dtype = self.semantics.range_bounds(first, last, step)  # type: ignore[arg-type]  # checked there
         index = Tensor(Value(lower.value.type), lower.dtype)
-        carried = {
-            name: self.frame.locals[name] for name in assigned(node.body) if self._carries(name, target.id)
-        }
-        initial: dict[str, object] = {name: self._runtime(node, name, v) for name, v in carried.items()}
-        flat = [leaf for value in initial.values() for leaf in leaves(value)]
-        body = Block(args=[index.value, *(Value(t.value.type) for t in flat)])
-        arguments = iter(body.args[1:])
-        outer = self.frame.locals
-        self.frame.locals = dict(outer)
-        for name, value in initial.items():
-            self.frame.locals[name] = rebuild(value, arguments)
-        with self._nested(node), self.builder.into(body):
+        carried = self._carried(node, target.id)
+        body = carried.block(index.value)
+        with self._turn(node, carried, body, skip=1):
             variable = index
             if descending:
                 # range(hi, lo, -s) counts hi, hi - s, …: hi - (i - lo) for i from lo up, as Triton does it.
                 variable = self.semantics.add(self.semantics.sub(upper, index), lower)
             self.frame.locals[target.id] = self.semantics.cast(variable, dtype)
-            found = len(self.diagnostics)
-            with self._in_loop():
-                self.run(node.body)
-            self.at(node)
-            failed = len(self.diagnostics) > found or any(
-                isinstance(self.frame.locals.get(name), Poison) for name in initial
+            self._body(node, carried)
+        self._after(node, carried, scf.For(carried.initial, lower.value, upper.value, stride.value, body))
+        self.frame.locals[target.id] = Undefined("the variable of a loop ends with the loop")
+
+    def _while(self, node: ast.While) -> None:
+        if node.orelse:
+            raise self.error(node, "while ... else is not part of the language")
+        carried = self._carried(node, None)
+        test, body = carried.block(), carried.block()
+        try:
+            with self._turn(node.test, carried, test):
+                condition = self._condition(node.test, self.evaluate(node.test))
+                self.builder.add(scf.Condition(condition.value, tuple(test.args)))
+        except (UserError, Poisoned):
+            self._read_on(node)
+            raise
+        with self._turn(node, carried, body):
+            self._body(node, carried)
+        self._after(node, carried, scf.While(carried.initial, test, body))
+
+    def _condition(self, node: ast.expr, test: object) -> Tensor:
+        """The condition of a run-time loop."""
+        if not isinstance(test, Tensor):
+            if not self.truth(node, test):
+                return self.semantics.tensor(False)
+            raise self.error(
+                node,
+                "this loop never ends: its condition does not depend on anything known at run time",
+                "what the body changes, or memory, must decide; nothing else leaves a loop",
             )
-            yielded = [] if failed else self._yielded(node, initial)
-            self.builder.add(scf.Yield(tuple(t.value for t in yielded)))
-        inner = self.frame.locals
-        self.frame.locals = outer
-        if failed:
-            for name in assigned([node]):
-                outer[name] = POISON
-            return
-        loop = self.builder.add(
-            scf.For(lower.value, upper.value, stride.value, tuple(t.value for t in flat), body)
+        self.at(node)
+        if test.is_tile or test.is_pointer:
+            raise self.error(
+                node,
+                f"the condition of while is one value, got {describe(test)}",
+                "a reduction such as tl.max makes one of many",
+            )
+        return self.semantics.truth(test)
+
+    def _carried(self, node: ast.For | ast.While, index: str | None) -> _Carried:
+        """What a loop carries: every name that is assigned in its body and has a value before it."""
+        names = [name for name in assigned(node.body) if self._carries(name, index)]
+        return _Carried({name: self._runtime(node, name, self.frame.locals[name]) for name in names})
+
+    @contextmanager
+    def _turn(self, node: ast.AST, carried: _Carried, block: Block, skip: int = 0) -> Generator[None]:
+        """Builds one of a loop's blocks, with the names of what is carried standing for its arguments, the first ``skip`` aside."""
+        outer = self.frame.locals
+        self.frame.locals = {**outer, **carried.standing(block.args[skip:])}
+        try:
+            with self._nested(node), self.builder.into(block):
+                yield
+        finally:
+            carried.names.update(dict.fromkeys(self.frame.locals))
+            self.frame.locals = outer
+
+    def _body(self, node: ast.For | ast.While, carried: _Carried) -> None:
+        """The statements of a turn, and what they leave for the next one."""
+        found = len(self.diagnostics)
+        with self._in_loop():
+            self.run(node.body)
+        self.at(node)
+        carried.failed = len(self.diagnostics) > found or any(
+            isinstance(self.frame.locals.get(name), Poison) for name in carried.values
         )
-        results = iter(loop.results)
-        for name, value in initial.items():
-            outer[name] = rebuild(value, results)
-        for name in inner:
-            if name not in outer:
-                outer[name] = Undefined(
+        yielded = [] if carried.failed else self._yielded(node, carried.values)
+        self.builder.add(scf.Yield(tuple(t.value for t in yielded)))
+
+    def _after(self, node: ast.stmt, carried: _Carried, loop: scf.Loop) -> None:
+        """Appends a loop; names stand for its results."""
+        names = self.frame.locals
+        if carried.failed:
+            self._poison(node)
+            return
+        names.update(carried.standing(self.builder.add(loop).results))
+        for name in carried.names:
+            if name not in names:
+                names[name] = Undefined(
                     "it is assigned in a loop, which may not run; give it a value before the loop"
                 )
-        outer[target.id] = Undefined("the variable of a loop ends with the loop")
 
-    def _carries(self, name: str, index: str) -> bool:
+    def _carries(self, name: str, index: str | None) -> bool:
         return (
             name != index
             and name in self.frame.locals
@@ -586,6 +630,28 @@ _STATEMENTS: dict[type[ast.stmt], str] = {
     ast.TryStar: "try",
     ast.With: "with",
 }
+
+
+@dataclass(slots=True, eq=False)
+class _Carried:
+    """What a loop carries, by name, as it is before the loop; ``names`` are all that its blocks knew."""
+
+    values: dict[str, object]
+    names: dict[str, None] = field(default_factory=dict[str, None])
+    failed: bool = False
+
+    @property
+    def initial(self) -> tuple[Value, ...]:
+        return tuple(leaf.value for value in self.values.values() for leaf in leaves(value))
+
+    def block(self, *before: Value) -> Block:
+        """A block that is given what is carried, after other arguments."""
+        return Block(args=[*before, *(Value(v.type) for v in self.initial)])
+
+    def standing(self, values: Sequence[Value]) -> dict[str, object]:
+        """The names with these for their run-time values."""
+        following = iter(values)
+        return {name: rebuild(value, following) for name, value in self.values.items()}
 
 
 class _FellThrough:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from teenybuild.compiler.ir.core import Block, Function, Value
+from teenybuild.compiler.ir.scf import Loop
 from teenybuild.compiler.ir.types import spell
 
 
@@ -42,10 +43,10 @@ class _Printer:
         indent = "  " * self._depth
         lines: list[str] = []
         for op in block.ops:
-            for inner in op.blocks:
-                if op.name == "scf.for":
-                    for arg in inner.args:
-                        self.argument(arg)
+            if isinstance(op, Loop):
+                # Named by what stands before the first block.
+                for arg in op.blocks[0].args:
+                    self.argument(arg)
             text = op.assembly(self)
             if op.results:
                 name = f"%{self._results}"

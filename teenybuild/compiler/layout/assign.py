@@ -10,7 +10,7 @@ Two phases: *infer* settles homes by walking forward and backward to a fixed poi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from teenybuild.compiler.ir import arith, math, scf, tt
@@ -100,12 +100,13 @@ class _Infer:
         self._policy = policy
         self._cheap = cheap
         self._ops = list(_tile_ops(function.body))
-        #: A loop's result and the body's argument are one value: they have one home.
-        self._twins: dict[Value, Value] = {}
+        #: A loop's result and its blocks' arguments are one value: they have one home.
+        self._twins: dict[Value, tuple[Value, ...]] = {}
         for op in self._ops:
-            if isinstance(op, scf.For):
-                for result, arg in zip(op.results, op.body.args[1:], strict=True):
-                    self._twins[result], self._twins[arg] = arg, result
+            if isinstance(op, scf.Loop):
+                for each in op.carried:
+                    one = (*each.args, each.result)
+                    self._twins.update(dict.fromkeys(one, one))
         self._widths: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         for op in self._ops:
             if isinstance(op, tt.Load | tt.Store) and isinstance(op.pointer.type, Tile):
@@ -181,10 +182,8 @@ class _Infer:
     def _give(self, value: Value, layout: Layout | None) -> bool:
         if layout is None or not self._wants_home(value):
             return False
-        self.homes[value] = layout
-        twin = self._twins.get(value)
-        if twin is not None:
-            self.homes[twin] = layout
+        for one in self._twins.get(value, (value,)):
+            self.homes[one] = layout
         return True
 
     def _forward(self) -> bool:
@@ -204,7 +203,7 @@ class _Infer:
                     home = self.settled(op.sources[0])
                     for result in op.results:
                         changed |= self._give(result, home and within_warps(home, op.axis))
-                case scf.For():
+                case scf.Loop():
                     changed |= self._tie_loop(op)
                 case scf.If():
                     changed |= self._tie_branches(op)
@@ -221,15 +220,13 @@ class _Infer:
                 return home
         return None
 
-    def _tie_loop(self, op: scf.For) -> bool:
+    def _tie_loop(self, op: scf.Loop) -> bool:
         changed = False
-        groups = zip(op.results, op.body.args[1:], op.body.terminator.operands, op.initial, strict=True)
-        for result, arg, yielded, initial in groups:
+        for each in op.carried:
             # The carried value and the loop's result are one and the same; what comes in or round may have to move to it.
-            home = self._first_home([arg, result, yielded, initial])
-            for value in (result, arg, yielded, initial):
+            home = self._first_home([each.result, each.yielded, each.initial])
+            for value in (each.result, each.yielded, each.initial):
                 changed |= self._give(value, home)
-            assert self.homes.get(result) == self.homes.get(arg)
         return changed
 
     def _tie_branches(self, op: scf.If) -> bool:
@@ -323,12 +320,17 @@ class _Rewrite:
             return  # made where it is asked for
         match op:
             case scf.For():
-                self._loop(op)
+                lower, upper, step = (self._scalar(v) for v in (op.lower, op.upper, op.step))
+                body = self._body(op.body, op.results)
+                self._keep(scf.For(self._first(op), lower, upper, step, body), op)
+            case scf.While():
+                test, body = (self._body(block, op.results) for block in op.blocks)
+                self._keep(scf.While(self._first(op), test, body), op)
             case scf.If():
                 condition = self._scalar(op.condition)
-                then, otherwise = self._branch(op.then, op), self._branch(op.otherwise, op)
+                then, otherwise = self._body(op.then, op.results), self._body(op.otherwise, op.results)
                 self._keep(scf.If(condition, then, otherwise, op.types), op)
-            case scf.Yield():
+            case scf.Yield() | scf.Condition():
                 raise AssertionError("handled with its owner")
             case tt.Reduce():
                 first = self._home(op.sources[0])
@@ -371,32 +373,32 @@ class _Rewrite:
         source = self.want(op.source, source_layout(op, layout, self._policy))
         self._keep(op.copy(lambda _: source), op)
 
-    def _loop(self, op: scf.For) -> None:
-        bounds = [self._scalar(v) for v in (op.lower, op.upper, op.step)]
-        initial = tuple(self._carried(v, a) for v, a in zip(op.initial, op.body.args[1:], strict=True))
-        body = self._body(op.body, op.body.args[1:])
-        self._keep(scf.For(bounds[0], bounds[1], bounds[2], initial, body), op)
+    def _first(self, op: scf.Loop) -> tuple[Value, ...]:
+        return self._at_home(op.initial, op.results)
 
-    def _branch(self, block: Block, op: scf.If) -> Block:
-        return self._body(block, list(op.results))
-
-    def _body(self, block: Block, like: list[Value]) -> Block:
-        """A block that ends in ``scf.yield``; what it yields takes the homes of ``like``."""
+    def _body(self, block: Block, like: Sequence[Value]) -> Block:
+        """A block that ends in what it passes on; that takes the homes of ``like``."""
         args = [self._argument(a) for a in block.args]
         scope = _Scope(block.args)
         self._scopes.append(scope)
         for op in block.ops[:-1]:
             scope.owned.update(op.results)
             self._op(op)
-        last = block.terminator
-        yielded = scf.Yield(tuple(self._carried(v, k) for v, k in zip(last.operands, like, strict=True)))
-        yielded.location = last.location  # type: ignore[misc]  # shadows the class default on this instance
-        self._add(yielded)
+        match block.terminator:
+            case scf.Condition() as last:
+                end = scf.Condition(self._scalar(last.condition), self._at_home(last.values, like))
+            case last:
+                end = scf.Yield(self._at_home(last.operands, like))
+        end.location = last.location  # type: ignore[misc]  # shadows the class default on this instance
+        self._add(end)
         self._scopes.pop()
         return Block(args, scope.ops)
 
-    def _carried(self, value: Value, like: Value) -> Value:
-        return self.want(value, self._homes[like]) if isinstance(value.type, Tile) else self._scalar(value)
+    def _at_home(self, values: Sequence[Value], like: Sequence[Value]) -> tuple[Value, ...]:
+        pairs = zip(values, like, strict=True)
+        return tuple(
+            self.want(v, self._homes[k]) if isinstance(v.type, Tile) else self._scalar(v) for v, k in pairs
+        )
 
     def _scalar(self, value: Value) -> Value:
         return self._new[value]

@@ -82,6 +82,9 @@ class AxisAnalysis:
             if rule is not None:
                 self._info[op.results[0]] = rule(op, self._info_of)
             elif isinstance(op, scf.For):
+                self._count(op)
+                self._loop(op)
+            elif isinstance(op, scf.While):
                 self._loop(op)
             elif isinstance(op, scf.If):
                 self._branches(op)
@@ -96,27 +99,24 @@ class AxisAnalysis:
         for result, (a, b) in zip(op.results, pairs, strict=True):
             self._info[result] = _weaken(self[a], self[b], _unit(result))
 
-    def _loop(self, op: scf.For) -> None:
-        """Carried values: the weakest of what comes in and what comes round, to a fixed point (each turn only weakens)."""
-        index = op.body.args[0]
+    def _count(self, op: scf.For) -> None:
         lower, step = self[op.lower], self[op.step]
         upward = lower.nonnegative and step.nonnegative
-        self._info[index] = AxisInfo((), (), (), gcd(lower.divisor, step.divisor), None, upward)
-        carried = op.body.args[1:]
-        for arg, initial in zip(carried, op.initial, strict=True):
-            self._info[arg] = self[initial]
+        self._info[op.body.args[0]] = AxisInfo((), (), (), gcd(lower.divisor, step.divisor), None, upward)
+
+    def _loop(self, op: scf.Loop) -> None:
+        """Carried values: the weakest of what comes in and what comes round, to a fixed point (each turn only weakens)."""
+        carried = op.carried
+        known = {each: self[each.initial] for each in carried}
         while True:
-            self._block(op.body)
-            changed = False
-            for arg, value in zip(carried, op.body.terminator.operands, strict=True):
-                weaker = _weaken(self[arg], self[value], _unit(arg))
-                if weaker != self[arg]:
-                    self._info[arg] = weaker
-                    changed = True
-            if not changed:
+            for each in carried:
+                self._info.update(dict.fromkeys((*each.args, each.result), known[each]))
+            for block in op.blocks:
+                self._block(block)
+            weaker = {each: _weaken(known[each], self[each.yielded], _unit(each.result)) for each in carried}
+            if weaker == known:
                 break
-        for result, arg in zip(op.results, carried, strict=True):
-            self._info[result] = self[arg]
+            known = weaker
 
 
 def _least(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:

@@ -47,11 +47,9 @@ def _check(op: Op, policy: Policy) -> None:
                 raise VerifyError(op, "its axis does not lie within warps")
         case tt.Dot():
             _same(op, [op.c, op.result])
-        case scf.For():
-            for group in zip(
-                op.results, op.body.args[1:], op.initial, op.body.terminator.operands, strict=True
-            ):
-                _same(op, list(group))
+        case scf.Loop():
+            for each in op.carried:
+                _same(op, [each.initial, *each.args, each.yielded, each.result])
         case scf.If():
             ways = op.then.terminator.operands, op.otherwise.terminator.operands
             for group in zip(op.results, *ways, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from teenybuild.compiler.ir.constant import constant_of
 from teenybuild.compiler.ir.core import Block
-from teenybuild.compiler.ir.scf import For, If
+from teenybuild.compiler.ir.scf import Condition, For, If, While
 from teenybuild.compiler.ir.types import dtype_of
 from teenybuild.compiler.lower.machine import Machine
 
@@ -50,6 +50,33 @@ def lower_for(machine: Machine, op: For, lower_block: LowerBlock) -> None:
     with text.into(phi):
         text.do(f"{variable} = phi {llvm} [ {first}, %{before} ], [ {following}, %{latch} ]")
         text.do(f"{more} = phi i1 [ {some}, %{before} ], [ {again}, %{latch} ]")
+    text.open(done)
+    carry.leave(op.results)
+
+
+def lower_while(machine: Machine, op: While, lower_block: LowerBlock) -> None:
+    """``while``: the test at the head of each turn, carried values in the machine's keeping."""
+    text = machine.text
+    machine.meet()
+    carry = machine.carry(op.test.args, op.initial)
+    head, body, done = text.label(), text.label(), text.label()
+    before = text.block
+    text.do(f"br label %{head}")
+    text.open(head)
+    carry.enter(before)
+    lower_block(op.test)
+    machine.meet()
+    last = op.test.terminator
+    assert isinstance(last, Condition)
+    text.do(f"br i1 {machine.scalar(last.condition)}, label %{body}, label %{done}")
+    text.open(body)
+    # What the test is given is what the body is given, and what there is at the end.
+    carry.leave(op.body.args)
+    lower_block(op.body)
+    machine.meet()
+    carry.again(op.body.terminator.operands)
+    carry.close(text.block)
+    text.do(f"br label %{head}")
     text.open(done)
     carry.leave(op.results)
 

@@ -14,7 +14,7 @@ from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
 from teenybuild.compiler.layout.views import view_of
 from teenybuild.compiler.lower.atomic import lower_atomic
-from teenybuild.compiler.lower.control import lower_for, lower_if
+from teenybuild.compiler.lower.control import lower_for, lower_if, lower_while
 from teenybuild.compiler.lower.convert import lower_convert
 from teenybuild.compiler.lower.debug import DebugInfo
 from teenybuild.compiler.lower.dot import lower_dot
@@ -50,6 +50,7 @@ class FunctionLowering:
             tt.Barrier: lambda op: _barrier(machine),
             tt.ConvertLayout: lambda op: lower_convert(machine, cast(tt.ConvertLayout, op)),
             scf.For: lambda op: lower_for(machine, cast(scf.For, op), self.block),
+            scf.While: lambda op: lower_while(machine, cast(scf.While, op), self.block),
             scf.If: lambda op: lower_if(machine, cast(scf.If, op), self.block),
         }
 

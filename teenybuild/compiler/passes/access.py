@@ -63,9 +63,10 @@ class _Roots:
 def _flows(op: Op) -> list[tuple[Value, list[Value]]]:
     """(value, what it is made from) for an operation's results and its regions' arguments."""
     match op:
-        case scf.For():
-            groups = zip(op.results, op.body.args[1:], op.initial, op.body.terminator.operands, strict=True)
-            return [(v, [i, y]) for r, a, i, y in groups for v in (a, r)]
+        case scf.Loop():
+            return [
+                (v, [each.initial, each.yielded]) for each in op.carried for v in (*each.args, each.result)
+            ]
         case scf.If():
             ways = zip(op.results, op.then.terminator.operands, op.otherwise.terminator.operands, strict=True)
             return [(r, [a, b]) for r, a, b in ways]

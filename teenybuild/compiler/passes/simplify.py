@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from teenybuild.compiler.ir.constant import constant_of
 from teenybuild.compiler.ir.core import TERMINATOR, Block, Function, Op, Value, is_pure
-from teenybuild.compiler.ir.scf import For, If, Yield
+from teenybuild.compiler.ir.scf import If, Loop, Yield
 from teenybuild.compiler.ir.tt import Combining
 
 
@@ -73,15 +73,16 @@ class _Forward:
                 chosen = op.then if taken else op.otherwise
                 self._inline(op, chosen, known, kept)
                 return True
-        if isinstance(op, For):
+        if isinstance(op, Loop):
             self._drop_unchanged(op)
         for inner in op.blocks:
             # A combine block is lowered by itself, with its arguments for all there is.
             self.block(inner, {} if isinstance(op, Combining) else known)
-        if isinstance(op, For):
+        if isinstance(op, Loop):
             while self._drop_unchanged(op):
-                # The body was written with what is dropped only now.
-                self.block(op.body, known)
+                # The blocks were written with what is dropped only now.
+                for inner in op.blocks:
+                    self.block(inner, known)
         elif isinstance(op, If):
             self._drop_equal(op)
         return False
@@ -93,22 +94,16 @@ class _Forward:
         for result, value in zip(op.results, last.operands, strict=True):
             self._replaced[result] = value
 
-    def _drop_unchanged(self, op: For) -> bool:
+    def _drop_unchanged(self, op: Loop) -> bool:
         """A value that a loop carries but never changes is the value before the loop. Whether there was one."""
-        last = op.body.terminator
-        assert isinstance(last, Yield)
-        args = op.body.args[1:]
-        keep = [self._now(v) is not a for v, a in zip(last.values, args, strict=True)]
+        carried = op.carried
+        keep = [self._now(each.yielded) not in each.args for each in carried]
         if all(keep):
             return False
-        for i, kept in enumerate(keep):
+        for each, kept in zip(carried, keep, strict=True):
             if not kept:
-                self._replaced[args[i]] = op.initial[i]
-                self._replaced[op.results[i]] = op.initial[i]
-        op.initial = tuple(v for v, k in zip(op.initial, keep, strict=True) if k)
-        op.body.args = [op.body.args[0], *(a for a, k in zip(args, keep, strict=True) if k)]
-        last.values = tuple(v for v, k in zip(last.values, keep, strict=True) if k)
-        op.__dict__["results"] = tuple(r for r, k in zip(op.results, keep, strict=True) if k)
+                self._replaced.update(dict.fromkeys((*each.args, each.result), each.initial))
+        op.keep_carried(keep)
         return True
 
     def _drop_equal(self, op: If) -> None:

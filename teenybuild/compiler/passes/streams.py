@@ -32,7 +32,7 @@ def streams(function: Function) -> Streams | None:
     loads: list[tt.Load] = []
     meets = False
     for op in walk(function.body):
-        if isinstance(op, scf.For | tt.Dot | tt.AtomicRmw | tt.AtomicCas):
+        if isinstance(op, scf.Loop | tt.Dot | tt.AtomicRmw | tt.AtomicCas):
             return None
         if isinstance(op, scf.If) and any(isinstance(inner, tt.Load) for b in op.blocks for inner in walk(b)):
             return None

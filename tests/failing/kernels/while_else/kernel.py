@@ -4,9 +4,9 @@ import triton.language as tl
 
 @triton.jit
 def kernel(x_ptr, n):
-    offs = tl.arange(0, 16)
-    x = tl.load(x_ptr + offs, mask=offs < n)
     k = n
     while k > 0:
         k = k // 2
-    tl.store(x_ptr + offs, x)
+    else:
+        k = 1
+    tl.store(x_ptr, k)
