@@ -46,7 +46,7 @@ signed and unsigned are equally wide. `/` of f16 or bf16 is computed, and given,
 
 ## Control flow and functions
 
-* `for i in range(...)`, `tl.range(...)` with bounds known at run time and a step from 1 up (another gives no turns), or a constant one below 0; `tl.static_range(...)` is unrolled. `while` is not in this version.
+* `for i in range(...)`, `tl.range(...)` with bounds known at run time and a step from 1 up (another gives no turns), or a constant one below 0; `tl.static_range(...)` is unrolled. `while` runs as long as its condition, one value, holds: it is asked before each turn and may read or change memory, as a lock does. `break`, `continue` and `return` in a loop are not part of the language.
 * `if` on a constant reads only the branch that is taken; `if` on a scalar of the run keeps what both branches assign, which must then agree in type. `if` on a tile is an error: use `tl.where`.
 * A variable that a loop carries keeps its type from one turn to the next.
 * `boundary_check` of block pointers names axes, `0` the first (in Triton a bare `0` checks nothing).

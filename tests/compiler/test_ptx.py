@@ -152,6 +152,35 @@ def test_code_waits_before_it_touches_memory(arch: str) -> None:
     assert all(wait < access for wait in waits for access in accesses)
 
 
+TURNS = """
+@triton.jit
+def kernel(x, o, n):
+    i = tl.arange(0, 512)
+    v = tl.load(x + i)
+    k = 0
+    {loop}:
+        v = v * 0.5 + tl.sum(v)
+        k += 1
+    tl.store(o + i, v)
+"""
+
+
+def test_warps_wait_for_each_other_in_every_turn() -> None:
+    """A turn's shared memory is written when no warp reads what the turn before left: in a while as in a for."""
+    barriers = [
+        count(r"bar\.sync", ptx)
+        for loop in ("for j in range(n)", "while k < n", "while (k < n) & (tl.max(v) < 3)")
+        for ptx in [
+            Entry("loop", TURNS.format(loop=loop), {"x": "*f32", "o": "*f32", "n": "i32"}, {})
+            .compile("sm_90a")
+            .ptx
+        ]
+        if ptx is not None
+    ]
+    # A reduction between warps has one between writing and reading; the first of a turn has another before it writes.
+    assert barriers == [2, 2, 3]
+
+
 def test_directives() -> None:
     ptx = add("f32", {}, num_warps=2).compile("sm_90a", maxnreg=64, ptx="8.4").ptx
     assert ptx is not None

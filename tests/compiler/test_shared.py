@@ -26,12 +26,15 @@ class Step:
 
 @dataclass
 class Loop:
-    body: list[Step | Loop | Branch]
+    """``test`` runs once more than ``body``; that of a ``for`` is empty."""
+
+    test: Program
+    body: Program
 
 
 @dataclass
 class Branch:
-    ways: tuple[list[Step | Loop | Branch], list[Step | Loop | Branch]]
+    ways: tuple[Program, Program]
 
 
 Program = list[Step | Loop | Branch]
@@ -41,7 +44,8 @@ STEPS = st.builds(Step, st.lists(SIZES, min_size=1, max_size=3).map(tuple))
 PROGRAMS: st.SearchStrategy[Program] = st.recursive(
     st.lists(STEPS, max_size=3),
     lambda inner: st.lists(
-        st.one_of(STEPS, st.builds(Loop, inner), st.builds(Branch, st.tuples(inner, inner))), max_size=4
+        st.one_of(STEPS, st.builds(Loop, inner, inner), st.builds(Branch, st.tuples(inner, inner))),
+        max_size=4,
     ),
     max_leaves=12,
 )
@@ -58,6 +62,7 @@ def place(program: Program, memory: SharedMemory) -> None:
                 memory.barrier()
             case Loop():
                 before = memory.enter_loop()
+                place(part.test, memory)
                 place(part.body, memory)
                 memory.leave(before)
             case Branch():
@@ -83,7 +88,9 @@ class Running:
                     self._step(part)
                 case Loop():
                     for _ in range(self._choose.randrange(4)):
+                        self.run(part.test)
                         self.run(part.body)
+                    self.run(part.test)
                 case Branch():
                     self.run(part.ways[self._choose.randrange(2)])
 

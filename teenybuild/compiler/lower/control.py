@@ -71,7 +71,7 @@ def lower_while(machine: Machine, op: While, lower_block: LowerBlock) -> None:
     text.do(f"br i1 {machine.scalar(last.condition)}, label %{body}, label %{done}")
     text.open(body)
     # What the test is given is what the body is given, and what there is at the end.
-    carry.leave(op.body.args)
+    carry.name(op.body.args)
     lower_block(op.body)
     machine.meet()
     carry.again(op.body.terminator.operands)

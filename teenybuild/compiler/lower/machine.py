@@ -70,6 +70,9 @@ class Carry(Protocol):
     def enter(self, before: str) -> None:
         """At the loop's head; ``before`` is the block that leads there."""
 
+    def name(self, values: Sequence[Value]) -> None:
+        """Other names, in the loop, for what it carries."""
+
     def again(self, values: Sequence[Value]) -> None:
         """At the end of the body: the values of the next turn."""
 

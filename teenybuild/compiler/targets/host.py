@@ -572,6 +572,13 @@ class _Carry:
             self._names.append(name)
             machine.set_scalar(arg, name)
 
+    def name(self, values: Sequence[Value]) -> None:
+        for value, arg in zip(values, self._args, strict=True):
+            if isinstance(arg.type, Tile):
+                self._machine.share(value, arg)
+            else:
+                self._machine.set_scalar(value, self._machine.scalar(arg))
+
     def again(self, values: Sequence[Value]) -> None:
         machine = self._machine
         pairs = list(zip(self._args, values, strict=True))
@@ -588,11 +595,7 @@ class _Carry:
                 machine.text.do(f"{name} = phi {llvm} [ {first}, %{self._before} ], [ {last}, %{latch} ]")
 
     def leave(self, results: Sequence[Value]) -> None:
-        for result, arg in zip(results, self._args, strict=True):
-            if isinstance(arg.type, Tile):
-                self._machine.share(result, arg)
-            else:
-                self._machine.set_scalar(result, self._machine.scalar(arg))
+        self.name(results)
 
 
 class _Join:

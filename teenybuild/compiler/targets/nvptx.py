@@ -706,6 +706,10 @@ class _Phis:
             self._names.append(names)
         self._shared = machine.shared_memory.enter_loop()
 
+    def name(self, values: Sequence[Value]) -> None:
+        for value, names in zip(values, self._names, strict=True):
+            self._machine.give(value, names)
+
     def again(self, values: Sequence[Value]) -> None:
         self._last = [self._machine.all_registers(v) for v in values]
 
@@ -717,8 +721,7 @@ class _Phis:
                     text.do(f"{name} = phi {type_} [ {a}, %{self._before} ], [ {b}, %{latch} ]")
 
     def leave(self, results: Sequence[Value]) -> None:
-        for result, names in zip(results, self._names, strict=True):
-            self._machine.give(result, names)
+        self.name(results)
         self._machine.shared_memory.leave(self._shared)
 
 
