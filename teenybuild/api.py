@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ class Artifact:
     ll: str
     source: str
     abi: Mapping[str, Any]
+    #: Where lines of ``source`` stand in the files it came from: (file, line).
+    places: Mapping[int, tuple[str, int]] = field(repr=False)
 
     def __repr__(self) -> str:
         return f"<artifact of {self.abi['function']} for {self.target}: {self.path}>"
@@ -61,6 +64,7 @@ def compile(
     roots: Sequence[str | Path] = (),
     ptx: str | None = None,
     lineinfo: bool = False,
+    debug: bool = False,
     cache_dir: str | Path | None = None,
     force: bool = False,
 ) -> Artifact:
@@ -68,7 +72,7 @@ def compile(
 
     ``kernel`` is ``"file.py:function"`` or a function decorated with ``teenybuild.jit`` or ``triton.jit``; its source is read, never run.
     ``types`` gives each run-time parameter its type (``"*f32"``, ``"i32"``, ``"none"``), ``const`` each constant its value,
-    ``assume`` what may be relied on: ``{"x_ptr": {"div": 16}, "stride": {"eq": 1}}``.
+    ``assume`` what may be relied on: ``{"x_ptr": {"div": 16}, "stride": {"eq": 1}}``.  ``debug`` has run-time assertions carried out.
 
     Raises :class:`teenybuild.UserError` with everything that is wrong.
     """
@@ -86,7 +90,7 @@ def compile(
     settings = Settings(num_warps, num_stages, maxnreg, enable_fp_fusion)
     chosen = _target(target)
     version = ptx_version(chosen, ptx or os.environ.get("TEENYBUILD_PTX_VERSION"))
-    job = Job(reached, instance, settings, chosen, version, lineinfo)
+    job = Job(reached, instance, settings, chosen, version, lineinfo, debug)
     cache = Cache(Path(cache_dir) if cache_dir is not None else cache_directory())
     entry, _ = build_entry(job, cache, force=force)
     extension = "ptx" if chosen.machine == "gpu" else "so"
@@ -98,7 +102,28 @@ def compile(
         ll=entry.files["ll"].decode(),
         source=entry.files["py"].decode(),
         abi=entry.description,
+        places=_Places(reached),
     )
+
+
+class _Places(Mapping[int, tuple[str, int]]):
+    """Looked up when somebody asks: few do."""
+
+    def __init__(self, reached: Reached) -> None:
+        self._reached = reached
+
+    @cached_property
+    def _found(self) -> dict[int, tuple[str, int]]:
+        return self._reached.places
+
+    def __getitem__(self, line: int) -> tuple[str, int]:
+        return self._found[line]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
 def job_key(job: Job) -> str:
@@ -116,6 +141,7 @@ def job_key_fields(job: Job) -> dict[str, str]:
         target=target_field(job.target),
         ptx=job.ptx,
         lineinfo=job.lineinfo,
+        debug=job.debug,
     )
 
 

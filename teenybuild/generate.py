@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -17,6 +16,7 @@ from typing import Any
 from teenybuild import chunks, ninja
 from teenybuild.api import ptx_version
 from teenybuild.cache import write_if_changed
+from teenybuild.compiler.frontend.reach import Reached
 from teenybuild.diagnostics import error
 from teenybuild.expand import Plan, plan
 from teenybuild.keys import digest, fingerprint, llvm_release
@@ -191,6 +191,7 @@ def _plan_json(
         "target": chunk.target.name,
         "ptx": ptx_of(project, manifest, chunk.target),
         "lineinfo": manifest.build.lineinfo,
+        "debug": manifest.build.debug,
         "outputs": list(kernel.outputs),
         "mutates": list(kernel.mutates),
         "members": [spec_json(s) for s in chunk.members],
@@ -232,21 +233,9 @@ def _package_directory(project: Project, manifest: Manifest) -> str:
     return Path(os.path.relpath(parent / manifest.build.loader, project.build)).as_posix()
 
 
-def line_map(reached: Any) -> dict[str, Any]:
+def line_map(reached: Reached) -> dict[str, Any]:
     """Where each line of the canonical source stands in today's files: ``[canonical line, file, line]``."""
-    rows: list[list[object]] = []
-    by_statement = {id(s): m.source for m in reached.modules for s in _statements(m)}
-    for statement, line in sorted(reached.lines.items(), key=lambda item: item[1]):
-        source = by_statement.get(id(statement))
-        if source is not None:
-            rows.append([line, source.display, statement.lineno])
-    return {"lines": rows}
-
-
-def _statements(module: Any) -> Iterable[Any]:
-    import ast
-
-    return (node for node in ast.walk(module.source.tree) if isinstance(node, ast.stmt))
+    return {"lines": [[line, *place] for line, place in sorted(reached.places.items())]}
 
 
 def _include_directories(project: Project, manifest: Manifest) -> list[Path]:

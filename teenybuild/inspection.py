@@ -70,7 +70,8 @@ def jobs(project: Project, found: Plan, sources: Sources) -> Iterator[tuple[Spec
         kernel = bound[spec.kernel].kernel
         reached = sources.reached(kernel.source, kernel.function, kernel.globals)
         for target in targets_of(project, bound[spec.kernel]):
-            yield spec, job(reached, spec, target, ptx_of(project, manifest, target), manifest.build.lineinfo)
+            ptx, build = ptx_of(project, manifest, target), manifest.build
+            yield spec, job(reached, spec, target, ptx, build.lineinfo, build.debug)
 
 
 def check(project: Project) -> Checked:

@@ -49,6 +49,7 @@ def key_fields(
     target: str,
     ptx: str,
     lineinfo: bool,
+    debug: bool,
 ) -> dict[str, str]:
     """The fields of a key, in contract order (``docs/contracts.md``)."""
     options = {
@@ -68,6 +69,7 @@ def key_fields(
         "target": target,
         "ptx": ptx,
         "lineinfo": "1" if lineinfo else "0",
+        "debug": "1" if debug else "0",
         "compiler": fingerprint(),
     }
 

@@ -113,7 +113,7 @@ class Sources:
         return tuple(sorted({path for library in libraries for path in (*library.files, *library.searched)}))
 
 
-def job(reached: Reached, spec: Specialisation, target: Target, ptx: str, lineinfo: bool) -> Job:
+def job(reached: Reached, spec: Specialisation, target: Target, ptx: str, lineinfo: bool, debug: bool) -> Job:
     """The compile of one specialisation for one target."""
     options = dict(spec.options)
     settings = Settings(
@@ -123,4 +123,4 @@ def job(reached: Reached, spec: Specialisation, target: Target, ptx: str, linein
         enable_fp_fusion=bool(options["enable_fp_fusion"]),
     )
     instance = Instance(dict(spec.types), dict(spec.consts), dict(spec.assume))
-    return Job(reached, instance, settings, target, ptx, lineinfo)
+    return Job(reached, instance, settings, target, ptx, lineinfo, debug)

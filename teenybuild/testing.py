@@ -27,6 +27,7 @@ from teenybuild.runtime.errors import LaunchError
 from teenybuild.runtime.explain import argument_problems, raise_problems, read_views
 from teenybuild.runtime.host import HostProgram
 from teenybuild.runtime.layout import Layout
+from teenybuild.runtime.reports import LaunchedArray
 from teenybuild.runtime.views import HOST
 from teenybuild.types import Value
 
@@ -177,6 +178,7 @@ def _launch(artifact: api.Artifact, args: Mapping[str, Any], grid: tuple[int, ..
         cooperative=False,
         programmatic=False,
         residency=None,
+        reports=_placed(artifact),
     )
     # The runtime loads from a package, so it is given one with a single file.
     image.path.parent.mkdir(parents=True)
@@ -193,7 +195,31 @@ def _launch(artifact: api.Artifact, args: Mapping[str, Any], grid: tuple[int, ..
     for place, convert in layout.converted:
         values[place] = convert(values[place])
     x, y, z = (*grid, 1, 1)[:3]
-    HostProgram(image, layout, isa, name).run(values, (x, y, z))
+    HostProgram(image, layout, isa, name).run(values, (x, y, z), _launched(arguments, args))
+
+
+def _launched(arguments: Sequence[Mapping[str, Any]], args: Mapping[str, Any]) -> list[LaunchedArray]:
+    """The memory of all arrays, for code that checks its accesses."""
+    found: list[LaunchedArray] = []
+    for argument in arguments:
+        array = args[argument["name"]]
+        if argument["kind"] == "pointer" and array.size:
+            reach = [stride * (side - 1) for side, stride in zip(array.shape, array.strides, strict=True)]
+            first = array.ctypes.data + sum(r for r in reach if r < 0)
+            bytes_ = sum(map(abs, reach)) + array.itemsize
+            found.append(LaunchedArray(argument["name"], first, bytes_, array.itemsize))
+    return found
+
+
+def _placed(artifact: api.Artifact) -> tuple[dict[str, Any], ...]:
+    """What the artifact tells, with the places in today's files."""
+    reports: list[dict[str, Any]] = artifact.abi["reports"]
+    if not reports:
+        return ()
+    found = artifact.places
+    return tuple(
+        {**r, "place": "{}:{}".format(*found[r["line"]])} if r["line"] in found else r for r in reports
+    )
 
 
 def _widened(value: Any) -> Any:

@@ -66,7 +66,7 @@ def load_jobs(plan: dict[str, Any], directory: Path, prefix: str) -> list[tuple[
             assume=tuple((name, Assume(kind, value)) for name, kind, value in member["assume"]),
             auto=member["auto"],
         )
-        found.append((spec, job(reached, spec, target, plan["ptx"], plan["lineinfo"])))
+        found.append((spec, job(reached, spec, target, plan["ptx"], plan["lineinfo"], plan["debug"])))
     return found
 
 

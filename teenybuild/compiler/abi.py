@@ -8,6 +8,7 @@ from typing import Literal, TypedDict
 
 from teenybuild.compiler.frontend.kernel import Instance
 from teenybuild.compiler.ir.core import Function
+from teenybuild.compiler.lower.reports import Report, ReportJson
 from teenybuild.compiler.passes.access import pointer_access
 from teenybuild.compiler.targets.base import Lowered, Residency, Settings
 from teenybuild.types import Absent, Pointer, Scalar, Value
@@ -62,6 +63,7 @@ class DescriptionJson(TypedDict):
     options: dict[str, int | bool | None]
     launch: LaunchJson
     scratch_bytes: int
+    reports: list[ReportJson]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ class Description:
     scratch_bytes: int = 0
     threads: int = 0
     programmatic: bool = False
+    reports: tuple[Report, ...] = ()
     residency: Residency | None = None
 
     def with_launch(self, settings: Settings, lowered: Lowered, residency: Residency | None) -> Description:
@@ -91,6 +94,7 @@ class Description:
             scratch_bytes=lowered.scratch,
             threads=settings.threads if lowered.on_gpu else 0,
             programmatic=lowered.programmatic,
+            reports=lowered.reports,
             residency=residency,
         )
 
@@ -120,6 +124,7 @@ class Description:
                 "residency": _residency_json(self.residency),
             },
             "scratch_bytes": self.scratch_bytes,
+            "reports": [report.json() for report in self.reports],
         }
 
 

@@ -41,6 +41,8 @@ class Job:
     #: PTX ISA version, empty for the host.
     ptx: str = ""
     lineinfo: bool = False
+    #: Whether the kernel's assertions are carried out at run time and, on the host, its accesses checked.
+    debug: bool = False
     #: Checks the IR after each pass.
     verify: bool = False
     #: How line information names the source.
@@ -117,7 +119,7 @@ def _apply(job: Job, steps: Iterable[Pass], function: core.Function) -> None:
 def front(job: Job) -> core.Function:
     """Tile IR, simplified: what ``.mlir`` shows. Raises :class:`UserError` with all that is wrong with the kernel."""
     job.settings.check()
-    function = read_kernel(job.reached.function, job.instance)
+    function = read_kernel(job.reached.function, job.instance, job.debug)
     # The front end writes constants and dead values freely; everything after is faster without them.
     _apply(job, [Simplify()], function)
     return function
@@ -160,7 +162,5 @@ def lower(job: Job, function: core.Function, target: CodeTarget) -> Lowered:
     if job.verify:
         verify(function)
         check_layouts(function, target.policy)
-    lines = (
-        Lines(job.source_name, job.reached.lines) if job.lineinfo and job.target.machine == "gpu" else None
-    )
-    return target.lower(function, axes, lines)
+    lines = Lines(job.source_name, job.reached.text, job.reached.lines)
+    return target.lower(function, axes, lines, lineinfo=job.lineinfo, checked=job.debug)

@@ -503,6 +503,23 @@ def dot(
     _outside("tl.dot")
 
 
+def static_print(
+    *values: Any, sep: str = " ", end: str = "\n", file: Any = None, flush: bool = False
+) -> None:
+    """Prints values on stderr while the kernel is compiled; ``file`` and ``flush`` are accepted and unused."""
+    _outside("tl.static_print")
+
+
+def device_print(prefix: str, *args: Any, hex: bool = False) -> None:
+    """Prints a text and values, a line an element, while the kernel runs. Python's ``print`` in a kernel is the same."""
+    _outside("tl.device_print")
+
+
+def device_assert(cond: Any, msg: str = "", mask: Any = None) -> None:
+    """Where built with ``debug``, ends the program unless ``cond`` holds wherever ``mask`` does. ``assert`` in a kernel is the same."""
+    _outside("tl.device_assert")
+
+
 def static_assert(cond: Any, msg: str = "") -> None:
     """Fails the compile unless ``cond``, a constant, holds."""
     _outside("tl.static_assert")

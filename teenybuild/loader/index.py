@@ -69,6 +69,7 @@ def _artifact(image: Image) -> dict[str, Any]:
         "cooperative": launch["cooperative"],
         "programmatic": launch["programmatic"],
         "residency": launch["residency"],
+        "reports": description["reports"],
     }
 
 

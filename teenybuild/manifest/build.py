@@ -31,6 +31,7 @@ def read_build(table: Table, origin: Origin, report: Report) -> Build:
         cache=str(good["cache"]) if "cache" in good else None,
         include=checked.texts("include"),
         lineinfo=good.get("lineinfo") is True,
+        debug=good.get("debug") is True,
     )
     _check_ptx(build, origin, report)
     return build

@@ -144,6 +144,7 @@ class Build:
     cache: str | None = None
     include: tuple[str, ...] = ()
     lineinfo: bool = False
+    debug: bool = False
 
     def ptx_version(self, target: Target) -> str | None:
         """The PTX ISA version asked for, or None: the lowest that the target and the code need."""

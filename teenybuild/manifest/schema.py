@@ -256,6 +256,12 @@ _BUILD_ROWS = (
         "[]",
     ),
     Row("lineinfo", Flag(), "Whether artifacts map instructions to source lines.", "false"),
+    Row(
+        "debug",
+        Flag(),
+        "Whether `tl.device_assert` and run-time `assert` are carried out; else they cost nothing.",
+        "false",
+    ),
 )
 
 _EDITION = Row("edition", Choice((EDITION,)), "The edition of this format. It is 1.", required=True)

@@ -56,6 +56,12 @@ class PackageError(LaunchError):
     """The package on disk is not whole, or is of another version."""
 
 
+class KernelError(LaunchError):
+    """A program did something wrong while it ran on the host: an assertion did not hold, an access was outside of the launched arrays,
+    two programs wrote the same address. All programs have run, those with failed assertions up to there; such accesses were left out.
+    """
+
+
 class UnloadedError(LaunchError, RuntimeError):
     """The specialisation was unloaded, and not loaded again."""
 

@@ -7,7 +7,7 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .artifacts import read_artifact
 from .errors import PackageError
@@ -16,6 +16,9 @@ from .index import Artifact
 from .layout import Layout
 from .pool import run_programs
 from .processor import processor_problem
+
+if TYPE_CHECKING:
+    from .reports import LaunchedArray
 
 #: Of ``{symbol}_range``. The packed arguments are read, and only until the call returns: the bytes of a Python object will do.
 _RANGE_ARGUMENTS = (
@@ -44,8 +47,13 @@ class HostProgram:
         except (OSError, AttributeError) as wrong:
             raise PackageError(f"{kernel}: {artifact.path} cannot be loaded: {wrong}", kernel) from None
         function.restype = None
-        function.argtypes = _RANGE_ARGUMENTS
+        function.argtypes = (
+            _RANGE_ARGUMENTS
+            if not artifact.reports
+            else (*_RANGE_ARGUMENTS, ctypes.c_void_p, ctypes.c_void_p)
+        )
         self._function = function
+        self._reports, self._kernel = artifact.reports, kernel
         self._pack = layout.pack
         self._scratch_bytes = artifact.scratch_bytes
         self._shared = False
@@ -55,15 +63,33 @@ class HostProgram:
         if self._handle:
             close(self._handle)
 
-    def run(self, values: Sequence[Any], grid: Extents) -> None:
-        """Runs every program of the grid once, and returns when all are done. Raises what packing raises."""
+    def run(
+        self, values: Sequence[Any], grid: Extents, arrays: Sequence[LaunchedArray] | None = None
+    ) -> None:
+        """Runs every program of the grid once, and returns when all are done.
+
+        ``arrays`` are what code that checks its accesses may touch. Raises what packing raises, and :class:`KernelError`.
+        """
         packed, function, size = self._pack(*values), self._function, self._scratch_bytes
         x, y, z = grid
+        if self._reports:
+            self._run_reporting(packed, grid, arrays)
+            return
 
         def run(first: int, last: int) -> None:
             function(packed, first, last, x, y, z, _scratch(size) if size else None)
 
         self._shared = run_programs(run, x * y * z, self._shared)
+
+    def _run_reporting(self, packed: bytes, grid: Extents, arrays: Sequence[LaunchedArray] | None) -> None:
+        """One program after the other: what they tell is told in their order."""
+        from .reports import Reports
+
+        reports, size = Reports(self._reports, self._kernel, arrays), self._scratch_bytes
+        x, y, z = grid
+        scratch = _scratch(size) if size else None
+        self._function(packed, 0, x * y * z, x, y, z, scratch, reports.callback, reports.table)
+        reports.check()
 
 
 def _spelled(artifact: Artifact) -> str:

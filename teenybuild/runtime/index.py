@@ -52,6 +52,8 @@ class Artifact(NamedTuple):
     cooperative: bool
     programmatic: bool
     residency: Residency | None
+    #: What the code tells while it runs on the host, as ``docs/contracts.md`` says; empty on a GPU.
+    reports: tuple[dict[str, Any], ...]
 
     @property
     def path(self) -> Path:
@@ -153,6 +155,7 @@ def _artifact(target: str, id: str, symbol: str, said: dict[str, Any], directory
         said["cooperative"],
         said["programmatic"],
         _residency(said["residency"]),
+        tuple(said["reports"]),
     )
 
 

@@ -15,7 +15,7 @@ from .streams import stream_handle
 from .views import HOST
 
 if TYPE_CHECKING:
-    from .grids import RowGrid
+    from .grids import Extents, RowGrid
     from .index import Row
     from .places import Place
     from .views import View
@@ -54,13 +54,24 @@ class Launcher:
                 # Nothing to run; numbers out of range are told all the same.
                 self._layout.pack(*packed)
             elif device == HOST:
-                self.loaded.run_on_host(self.row.artifacts[target], packed, extents)
+                self._run_on_host(target, views, packed, extents)
             else:
                 self.loaded.run_on_gpu(self.row.artifacts[target], device, packed, extents, queue)
         except (struct.error, OverflowError, GridError):
             # A number out of range may have shown in the grid first.
             self._raise_problems(values, views, device)
             raise
+
+    def _run_on_host(
+        self, target: str, views: Sequence[View], packed: Sequence[Any], extents: Extents
+    ) -> None:
+        artifact = self.row.artifacts[target]
+        if not artifact.reports:
+            self.loaded.run_on_host(artifact, packed, extents)
+            return
+        from .reports import launched_arrays
+
+        self.loaded.run_on_host(artifact, packed, extents, launched_arrays(self._layout, views))
 
     def load(self, device: int | None, target: str | None) -> None:
         """Loads it on a CUDA device, or for None on the host, or the current device. Raises :class:`LaunchError`."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .host import HostProgram
     from .index import Artifact
     from .layout import Layout
+    from .reports import LaunchedArray
 
 
 class Loaded:
@@ -32,7 +33,13 @@ class Loaded:
         #: cuCtxGetCurrent, once something is on a GPU.
         self._current: Any = None
 
-    def run_on_host(self, artifact: Artifact, values: Sequence[Any], grid: Extents) -> None:
+    def run_on_host(
+        self,
+        artifact: Artifact,
+        values: Sequence[Any],
+        grid: Extents,
+        arrays: Sequence[LaunchedArray] | None = None,
+    ) -> None:
         """Runs every program of the grid; returns when all are done. Raises :class:`LaunchError`, and what packing raises."""
         program = self._host.get(artifact.target)
         if program is None:
@@ -40,7 +47,7 @@ class Loaded:
             with LOADING:
                 self._refuse_unloaded()
                 program = self._on_host(artifact)
-        program.run(values, grid)
+        program.run(values, grid, arrays)
 
     def run_on_gpu(
         self, artifact: Artifact, ordinal: int, values: Sequence[Any], grid: Extents, stream: int

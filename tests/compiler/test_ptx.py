@@ -195,14 +195,18 @@ def test_directives() -> None:
 
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_every_kernel_compiles_to_one_function(name: str) -> None:
-    """On the oldest and the newest architecture: nothing outside is called, nothing is kept in local memory."""
+    """On the oldest and the newest architecture: nothing outside is called, nothing is kept in local memory.
+
+    But to print and to fail: with the driver's own functions, which take a format's values from local memory.
+    """
+    outside = r"\.extern \.func|\.local|vprintf|st\.local"
+    if name.startswith(("prints", "asserts")):
+        outside = r"\.extern \.func(?! __assertfail|  \(\.param \.b32 func_retval0\) vprintf)"
     for target in ("sm_75", "sm_121"):
         ptx = CATALOGUE[name].compile(target).ptx
         assert ptx is not None
         assert count(r"\.entry", ptx) == 1
-        assert [
-            line for line in ptx.splitlines() if re.search(r"\.extern \.func|\.local|vprintf|st\.local", line)
-        ] == []
+        assert [line for line in ptx.splitlines() if re.search(outside, line)] == []
 
 
 def test_the_bytes_do_not_depend_on_hash_seeds() -> None:

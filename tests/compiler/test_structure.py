@@ -15,6 +15,7 @@ from teenybuild.compiler.frontend import builtins
 from teenybuild.compiler.ir import arith, constant, core, math, scf, tt
 from teenybuild.compiler.ir.core import ELEMENTWISE, TERMINATOR, Op
 from teenybuild.compiler.layout.axes import AxisAnalysis
+from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.lower.elementwise import RULES
 from teenybuild.compiler.lower.function import FunctionLowering
 from teenybuild.compiler.lower.lane import Lane
@@ -41,7 +42,7 @@ OPERATIONS = sorted(set(classes()), key=lambda kind: kind.name)
 HANDLED = {
     tt.Load, tt.Store, tt.Reduce, tt.Scan, tt.Dot, tt.ConvertLayout, scf.For, scf.While, scf.If,
     constant.Constant, tt.GetProgramId, tt.GetNumPrograms, tt.Splat, tt.MakeRange, tt.Broadcast, tt.Reshape, tt.ExpandDims, tt.Trans,
-    tt.Barrier,
+    tt.Barrier, tt.Print, tt.Assert,
     tt.AtomicRmw,
     tt.AtomicCas,
 }  # fmt: skip
@@ -77,7 +78,7 @@ def test_handlers_are_what_the_lowering_has() -> None:
     machine = HostMachine.__new__(HostMachine)
     body = core.Block(ops=[tt.Return()])
     function = core.Function("f", (), body)
-    own = FunctionLowering(function, AxisAnalysis(function), machine)._handlers
+    own = FunctionLowering(function, AxisAnalysis(function), machine, Lines("k.py", "", {}))._handlers
     assert set(own) <= HANDLED
     assert {tt.Load, tt.Store, tt.Reduce, tt.Dot, tt.ConvertLayout, scf.For, scf.While, scf.If} <= set(own)
 

@@ -14,6 +14,7 @@ from tests.language import (
     test_block_pointers,
     test_combining,
     test_control,
+    test_debugging,
     test_dot,
     test_functions,
     test_memory,
@@ -40,6 +41,7 @@ class Entry:
     const: Mapping[str, Any] = field(default_factory=dict[str, Any])
     assume: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     num_warps: int = 4
+    debug: bool = False
 
     @property
     def path(self) -> Path:
@@ -55,6 +57,7 @@ class Entry:
             self.const,
             assume=self.assume,
             num_warps=options.pop("num_warps", self.num_warps),
+            debug=self.debug,
             cache_dir=workspace() / "cache",
             **options,
         )
@@ -219,6 +222,9 @@ def _entries() -> Iterator[Entry]:
     yield _entry("while_nested", test_while.NESTED, "o: *i32, last: i32")
     yield _entry("while_reads", test_while.LINKED_LIST, "after: *i32, value o: *i64, head: i32")
     yield _entry("while_lock", test_while.LOCK, "lock o: *i32", "BLOCK=64")
+    yield _entry("prints", test_debugging.PRINTS, "x o: *f32, y: *u8, n: i32", "R=2 C=4")
+    yield _entry("prints_wide", test_debugging.PRINTS, "x o: *bf16, y: *u8, n: i32", "R=16 C=64")
+    yield _entry("asserts", test_debugging.ASSERTS, "x o: *i32, n: i32", "BLOCK=256", debug=True)
     yield _entry("running_reductions", test_control.REDUCE_IN_LOOP, "x o: *f32, n: i32", "M=64 N=32")
     yield _entry("carried_tuple", test_control.TUPLES, "x o: *f32, n: i32", "BLOCK=16")
     yield _entry("chosen_pointer", test_control.CHOSEN_POINTER, "x y o: *f32, n: i32", "BLOCK=64")

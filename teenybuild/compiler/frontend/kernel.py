@@ -27,10 +27,13 @@ class Instance:
     assume: Mapping[str, Assume] = field(default_factory=dict[str, Assume])
 
 
-def read_kernel(kernel: Function, instance: Instance) -> core.Function:
-    """Tile IR of one specialisation. Raises :class:`UserError` with everything that is wrong with it."""
+def read_kernel(kernel: Function, instance: Instance, debug: bool = False) -> core.Function:
+    """Tile IR of one specialisation; ``debug`` has its assertions carried out at run time.
+
+    Raises :class:`UserError` with everything that is wrong with it.
+    """
     frame = Frame(kernel.module, kernel.name)
-    reader = Reader(frame, kernel.node)
+    reader = Reader(frame, kernel.node, debug)
     body = core.Block()
     try:
         check_kernel(kernel)

@@ -33,6 +33,16 @@ class Reached:
     lines: Mapping[ast.stmt, int]
     modules: tuple[Module, ...]
 
+    @property
+    def places(self) -> dict[int, tuple[str, int]]:
+        """Where each line of ``text`` that begins a statement stands in the sources: file, as messages call it, and line."""
+        found: dict[int, tuple[str, int]] = {}
+        for module in self.modules:
+            for node in ast.walk(module.source.tree):
+                if isinstance(node, ast.stmt) and node in self.lines:
+                    found[self.lines[node]] = (module.source.display, node.lineno)
+        return found
+
     def unmentioned(self, names: Iterable[str]) -> list[str]:
         """Those of ``names`` that no file it reaches knows: a value given for one would do nothing."""
         read = self.function.module.library.modules

@@ -53,6 +53,8 @@ class Semantics:
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
+        #: Whether assertions are carried out at run time. The reader says.
+        self.debug = False
         #: Inlines a call of a kernel file's function here; for who takes functions as arguments. The reader supplies it.
         self.call: Callable[[Function, Sequence[object]], object] = self._no_call
 

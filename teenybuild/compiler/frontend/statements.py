@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import cast
 
+from teenybuild.compiler.frontend.builtins.debugging import device_assert
 from teenybuild.compiler.frontend.canonical import (
     is_constexpr_hint,
     parameter_defaults,
@@ -54,8 +55,9 @@ class Returned:
 class Reader(Expressions):
     """Reads a kernel's statements into tile IR. Errors are collected: one bad statement does not hide the next."""
 
-    def __init__(self, frame: Frame, node: ast.AST) -> None:
+    def __init__(self, frame: Frame, node: ast.AST, debug: bool = False) -> None:
         super().__init__(frame, node)
+        self.semantics.debug = debug
         self.diagnostics: list[Diagnostic] = []
         self._steps = 0
         self._calls: list[Function] = []
@@ -190,18 +192,15 @@ class Reader(Expressions):
 
     def _assert(self, node: ast.Assert) -> None:
         test = self.evaluate(node.test)
-        if isinstance(test, Tensor):
+        message = "" if node.msg is None else self.evaluate(node.msg)
+        if not is_constant(message):
             raise self.error(
-                node.test,
-                "a run-time assert is not in this version yet",
-                "tl.static_assert checks at compile time",
+                node, f"the message of an assertion is known at compile time, got {describe(message)}"
             )
-        if not self.truth(node.test, test):
-            message = "" if node.msg is None else self.evaluate(node.msg)
-            if not is_constant(message):
-                raise self.error(
-                    node, f"the message of an assertion is known at compile time, got {describe(message)}"
-                )
+        if isinstance(test, Tensor):
+            self.at(node)
+            device_assert(self.semantics, test, str(message))
+        elif not self.truth(node.test, test):
             raise self.error(
                 node, f"assertion failed: {message}" if node.msg is not None else "assertion failed"
             )

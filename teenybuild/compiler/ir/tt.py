@@ -30,10 +30,11 @@ from teenybuild.compiler.ir.types import (
     numel,
     shape_of,
     spell,
+    spell_string,
     with_element,
     with_shape,
 )
-from teenybuild.dtypes import i32
+from teenybuild.dtypes import i1, i32
 
 Axis = Literal["x", "y", "z"]
 
@@ -264,6 +265,42 @@ class Barrier(Op, name="gpu.barrier", traits=EFFECT):
 
     def assembly(self, names: Names) -> str:
         return self.name
+
+
+class Print(Op, name="tt.print", traits=EFFECT):
+    """Prints a text and values while the program runs; ``signed`` says of each how its integers are meant."""
+
+    prefix: str
+    hex: bool
+    signed: tuple[bool, ...]
+    args: Operands
+
+    def verify(self) -> None:
+        if len(self.signed) != len(self.args):
+            raise VerifyError(self, "each value is signed or not")
+
+    def assembly(self, names: Names) -> str:
+        signs = f": {', '.join(str(int(s)) for s in self.signed)}" if self.args else ""
+        how = f"{{hex = {str(self.hex).lower()}, isSigned = array<i32{signs}>}}"
+        values = ", ".join(names[v] for v in self.args)
+        types = ", ".join(spell(v.type) for v in self.args)
+        return f"{self.name} {spell_string(self.prefix)} {how}" + (
+            f" : {values} : {types}" if self.args else ""
+        )
+
+
+class Assert(Op, name="tt.assert", traits=EFFECT):
+    """Ends the program, and says so, where ``condition`` does not hold everywhere."""
+
+    condition: Operand
+    message: str
+
+    def verify(self) -> None:
+        if element(self.condition.type) != i1:
+            raise VerifyError(self, f"the condition is {spell(self.condition.type)}")
+
+    def assembly(self, names: Names) -> str:
+        return f"{self.name} {names[self.condition]}, {spell_string(self.message)} : {spell(self.condition.type)}"
 
 
 def _pointee(op: Op, pointer: Type) -> Element:

@@ -79,3 +79,9 @@ def with_shape(type_: Type, shape: tuple[int, ...]) -> Type:
 def mask_of(type_: Type) -> Type:
     """The type of a predicate over ``type_``."""
     return with_element(type_, i1)
+
+
+def spell_string(text: str) -> str:
+    """A string as MLIR writes it: bytes that are no plain ASCII, quotes and backslashes as two hex digits."""
+    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
+    return f'"{"".join(plain)}"'

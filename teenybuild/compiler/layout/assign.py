@@ -136,7 +136,7 @@ class _Infer:
                 # Neighbouring lanes on neighbouring elements: an atomic access is of one element.
                 order = fastest_axes(op.pointer, self._axes)
                 self._give(op.result, self._policy.access(op.pointer.type.shape, order, 1))
-            if isinstance(op, tt.Dot | tt.Combining):
+            if isinstance(op, tt.Dot | tt.Combining | tt.Print | tt.Assert):
                 self.given.update({v: self._default(v) for v in op.operands if v in self._cheap})
         while True:
             # What a value is computed from decides before what it is computed for.
@@ -350,6 +350,10 @@ class _Rewrite:
                 self._keep(scan, op)
                 for result in scan.results:
                     result.layout = layout
+            case tt.Print() | tt.Assert():
+                self._keep(
+                    op.copy(lambda v: self._home(v) if isinstance(v.type, Tile) else self._scalar(v)), op
+                )
             case tt.Dot():
                 layout = self._homes[op.result]
                 operands = (self._home(op.a), self._home(op.b), self.want(op.c, layout))

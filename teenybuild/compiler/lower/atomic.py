@@ -68,7 +68,7 @@ def _how(op: tt.AtomicRmw | tt.AtomicCas) -> Atomic:
     pointer = element(op.pointer.type)
     assert isinstance(pointer, Pointer)
     kind = op.kind if isinstance(op, tt.AtomicRmw) else "cas"
-    return Atomic(kind, pointer.pointee, op.ordering, op.scope)
+    return Atomic(kind, pointer.pointee, op.ordering, op.scope, op)
 
 
 def _registers(

@@ -8,35 +8,49 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.ir.core import Op
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lines:
-    """What the canonical source is called, and on which of its lines each statement stands."""
+    """What the canonical source is called, its text, and on which of its lines each statement stands."""
 
     file: str
+    text: str
     of: Mapping[ast.stmt, int]
+
+    @cached_property
+    def _of_node(self) -> dict[ast.AST, int]:
+        return {node: line for statement, line in self.of.items() for node in _own_nodes(statement)}
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.text.split("\n")
+
+    def line(self, op: Op) -> int | None:
+        """The line an operation comes from, where that is known."""
+        location = op.location
+        return self._of_node.get(location.node) if isinstance(location, Location) else None
+
+    def code(self, line: int) -> str:
+        """What stands on a line."""
+        return self._lines[line - 1].strip()
 
 
 class DebugInfo:
     """The metadata of one function: a suffix for each instruction, and the nodes they refer to."""
 
     def __init__(self, lines: Lines, function: str) -> None:
-        self._file = lines.file
+        self._lines = lines
         self._function = function
-        self._of_node: dict[ast.AST, int] = {}
-        for statement, line in lines.of.items():
-            for node in _own_nodes(statement):
-                self._of_node[node] = line
         self._numbers: dict[int, int] = {}
 
     def suffix(self, op: Op) -> str:
         """What an instruction of ``op`` carries; the first line that was named where its own is not known."""
-        location = op.location
-        line = self._of_node.get(location.node) if isinstance(location, Location) else None
+        line = self._lines.line(op)
         if line is None:
             line = next(iter(self._numbers), 1)
         number = self._numbers.setdefault(line, _FIRST + len(self._numbers))
@@ -57,7 +71,7 @@ class DebugInfo:
             '!0 = distinct !DICompileUnit(language: DW_LANG_C, file: !2, producer: "teenybuild", isOptimized: true, '
             "runtimeVersion: 0, emissionKind: DebugDirectivesOnly)\n"
             '!1 = !{i32 2, !"Debug Info Version", i32 3}\n'
-            f'!2 = !DIFile(filename: "{self._file}", directory: "")\n'
+            f'!2 = !DIFile(filename: "{self._lines.file}", directory: "")\n'
             f'!3 = distinct !DISubprogram(name: "{self._function}", scope: !2, file: !2, line: 1, type: !4, scopeLine: 1, '
             "spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !0)\n"
             "!4 = !DISubroutineType(types: !{})\n" + locations

@@ -16,13 +16,14 @@ from teenybuild.compiler.layout.views import view_of
 from teenybuild.compiler.lower.atomic import lower_atomic
 from teenybuild.compiler.lower.control import lower_for, lower_if, lower_while
 from teenybuild.compiler.lower.convert import lower_convert
-from teenybuild.compiler.lower.debug import DebugInfo
+from teenybuild.compiler.lower.debug import DebugInfo, Lines
 from teenybuild.compiler.lower.dot import lower_dot
 from teenybuild.compiler.lower.elementwise import RULES
 from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.machine import LaneRegisters, Machine
 from teenybuild.compiler.lower.memory import lower_load, lower_store
 from teenybuild.compiler.lower.reduce import lower_reduce
+from teenybuild.compiler.lower.reports import lower_report
 from teenybuild.compiler.lower.scan import lower_scan
 from teenybuild.dtypes import i32
 
@@ -31,7 +32,12 @@ class FunctionLowering:
     """Walks a function's blocks and applies the rules on one machine."""
 
     def __init__(
-        self, function: Function, axes: AxisAnalysis, machine: Machine, debug: DebugInfo | None = None
+        self,
+        function: Function,
+        axes: AxisAnalysis,
+        machine: Machine,
+        lines: Lines,
+        debug: DebugInfo | None = None,
     ) -> None:
         self._debug = debug
         self._function = function
@@ -48,6 +54,8 @@ class FunctionLowering:
             tt.AtomicRmw: lambda op: lower_atomic(machine, cast(tt.AtomicRmw, op), op.result in self._used),
             tt.AtomicCas: lambda op: lower_atomic(machine, cast(tt.AtomicCas, op), op.result in self._used),
             tt.Barrier: lambda op: _barrier(machine),
+            tt.Print: lambda op: lower_report(machine, op, lines),
+            tt.Assert: lambda op: lower_report(machine, op, lines),
             tt.ConvertLayout: lambda op: lower_convert(machine, cast(tt.ConvertLayout, op)),
             scf.For: lambda op: lower_for(machine, cast(scf.For, op), self.block),
             scf.While: lambda op: lower_while(machine, cast(scf.While, op), self.block),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from teenybuild.compiler.ir.core import Op, Value
 from teenybuild.compiler.ir.tt import Cache, Dot, Eviction, Ordering, Rmw, Scope
@@ -19,6 +19,9 @@ from teenybuild.compiler.layout.policy import Policy
 from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.text import Text
 from teenybuild.dtypes import DType
+
+if TYPE_CHECKING:
+    from teenybuild.compiler.lower.reports import Report
 
 #: Registers of one lane, one sequence a tile.
 LaneRegisters = Sequence[Sequence[str]]
@@ -52,6 +55,8 @@ class Access:
     cache: Cache = ""
     eviction: Eviction = ""
     volatile: bool = False
+    #: Whose access it is.
+    op: Op | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,8 @@ class Atomic:
     element: DType
     ordering: Ordering
     scope: Scope
+    #: Whose step it is.
+    op: Op | None = None
 
 
 class Carry(Protocol):
@@ -254,6 +261,16 @@ class Machine(ABC):
     @abstractmethod
     def barrier(self) -> None:
         """All lanes' accesses to shared memory before this come before all after it."""
+
+    # Reports --------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def tell(self, report: Report) -> None:
+        """Shows the values of a report to whoever launched the program."""
+
+    @abstractmethod
+    def stop_unless(self, report: Report) -> None:
+        """Ends the program, and reports, where the report's one value does not hold everywhere."""
 
     # Between lanes --------------------------------------------------------------------------------------------
 

@@ -95,7 +95,7 @@ def _plan(op: tt.Load | tt.Store, axes: AxisAnalysis) -> tuple[Access, list[_Gro
 
 def _hinted(op: tt.Load | tt.Store, access: Access) -> Access:
     volatile = isinstance(op, tt.Load) and op.volatile
-    return replace(access, cache=op.cache, eviction=op.eviction, volatile=volatile)
+    return replace(access, cache=op.cache, eviction=op.eviction, volatile=volatile, op=op)
 
 
 def _lane_runs(

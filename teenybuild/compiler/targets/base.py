@@ -9,6 +9,7 @@ from teenybuild.compiler.ir.core import Function
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.policy import LANES, Policy
 from teenybuild.compiler.lower.debug import Lines
+from teenybuild.compiler.lower.reports import Report
 from teenybuild.compiler.passes.streams import Streams
 from teenybuild.diagnostics import Diagnostic, UserError
 
@@ -53,6 +54,8 @@ class Lowered:
     scratch: int
     on_gpu: bool
     programmatic: bool = False
+    #: What the program tells by calling back; on a GPU it prints by itself.
+    reports: tuple[Report, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +82,13 @@ class CodeTarget(Protocol):
         """How it lays tiles out."""
         ...
 
-    def lower(self, function: Function, axes: AxisAnalysis, lines: Lines | None = None) -> Lowered:
-        """LLVM IR of a function whose layouts are assigned, with line information where it is asked for."""
+    def lower(
+        self, function: Function, axes: AxisAnalysis, lines: Lines, *, lineinfo: bool, checked: bool
+    ) -> Lowered:
+        """LLVM IR of a function whose layouts are assigned.
+
+        ``lineinfo``: with line information; ``checked``: every access is checked against the launched arrays. Each where the target can.
+        """
         ...
 
     def residency(self, streams: Streams, shared: int) -> Residency | None:

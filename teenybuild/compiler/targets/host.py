@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from teenybuild.compiler.ir.core import Function, Op, Value, walk
@@ -36,10 +36,11 @@ from teenybuild.compiler.lower.machine import (
     LaneRegisters,
     Machine,
 )
+from teenybuild.compiler.lower.reports import Report
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.passes.streams import Streams
-from teenybuild.compiler.targets import host_arrays, host_atomics, host_memory
+from teenybuild.compiler.targets import host_arrays, host_atomics, host_memory, host_reports
 from teenybuild.compiler.targets.base import Lowered, Settings
 from teenybuild.compiler.targets.host_abi import entry_parameters, range_function
 from teenybuild.compiler.targets.host_dot import lower_whole_dot
@@ -60,24 +61,28 @@ class HostTarget:
     def policy(self) -> Policy:
         return WarpPolicy(self.settings.num_warps) if self.emulated else RowMajorPolicy()
 
-    def lower(self, function: Function, axes: AxisAnalysis, lines: Lines | None = None) -> Lowered:
+    def lower(
+        self, function: Function, axes: AxisAnalysis, lines: Lines, *, lineinfo: bool, checked: bool
+    ) -> Lowered:
         """LLVM IR with ``{function}_entry_point`` (one program) and ``…_range`` (many)."""
-        machine = HostMachine(self.policy, function, self.settings.threads if self.emulated else None)
+        checks = lines if checked else None
+        machine = HostMachine(self.policy, function, self.settings.threads if self.emulated else None, checks)
         symbol = f"{function.name}_entry_point"
         machine.begin(function)
-        FunctionLowering(function, axes, machine).run()
+        FunctionLowering(function, axes, machine, lines).run()
         machine.text.do("ret void")
         scratch, frame = machine.frame()
         kinds = [element(a.type) for a in function.body.args]
+        reports = tuple(machine.reports)
         llvm = (
             f"{machine.text.preamble()}\n"
-            f"define dso_local void @{symbol}({entry_parameters(kinds)}) #0 {{\nentry:\n{frame}"
+            f"define dso_local void @{symbol}({entry_parameters(kinds, bool(reports))}) #0 {{\nentry:\n{frame}"
             f"{machine.text.body()}\n}}\n"
-            f"{range_function(symbol, kinds)}"
+            f"{range_function(symbol, kinds, bool(reports))}"
             'attributes #0 = { nounwind "no-builtins" }\n'
             'attributes #1 = { nounwind noinline "no-builtins" }\n'
         )
-        return Lowered(llvm, symbol, 0, scratch, on_gpu=False)
+        return Lowered(llvm, symbol, 0, scratch, on_gpu=False, reports=reports)
 
     def residency(self, streams: Streams, shared: int) -> None:
         """The runtime spreads programs over cores, one at a time on each."""
@@ -124,7 +129,9 @@ class _Pending:
 class HostMachine(Machine):
     """The machine of rules, as loops over lanes on a CPU."""
 
-    def __init__(self, policy: Policy, function: Function, threads: int | None) -> None:
+    def __init__(
+        self, policy: Policy, function: Function, threads: int | None, checks: Lines | None = None
+    ) -> None:
         self.text = Text()
         self.policy = policy
         self.uniform = Lane(self, 1)
@@ -139,6 +146,9 @@ class HostMachine(Machine):
         self._run_threads = 0
         self._frame_size = 0
         self._uses = _count_uses(function)
+        #: What the program tells, in the order of the numbers that it is told by.
+        self.reports: list[Report] = []
+        self._checks = host_reports.Checks(self, checks) if checks is not None else None
 
     def begin(self, function: Function) -> None:
         """Names the arguments."""
@@ -414,6 +424,9 @@ class HostMachine(Machine):
         other: Sequence[str] | None,
     ) -> list[str]:
         carrier, size = self.carrier(access.element), access.element.size
+        if self._checks is not None:
+            mask = self._checks.mask(lane, access.op, pointer, offset, access.count * size, mask)
+            access = replace(access, uniform=1)
         return [
             host_memory.load(
                 lane, access, carrier, pointer, offset + i * size, mask, other[i] if other else None
@@ -425,11 +438,14 @@ class HostMachine(Machine):
         self, lane: Lane, access: Access, pointer: str, offset: int, mask: str | None, values: Sequence[str]
     ) -> None:
         carrier, size = self.carrier(access.element), access.element.size
+        if self._checks is not None:
+            mask = self._checks.mask(lane, access.op, pointer, offset, access.count * size, mask)
+            access = replace(access, uniform=1)
         for i, value in enumerate(values):
             host_memory.store(lane, access, carrier, pointer, offset + i * size, mask, value)
 
     def store_once(self, access: Access, pointer: str, mask: str | None, value: str) -> None:
-        host_memory.store(self.uniform, access, self.carrier(access.element), pointer, 0, mask, value)
+        self.store(self.uniform, access, pointer, 0, mask, [value])
 
     def shared(self, size: int, alignment: int) -> int:
         return self.shared_memory.place(size, alignment)[0]
@@ -468,12 +484,22 @@ class HostMachine(Machine):
         return None
 
     def atomic(self, lane: Lane, how: Atomic, pointer: str, mask: str | None, operands: Sequence[str]) -> str:
+        if self._checks is not None:
+            mask = self._checks.mask(lane, how.op, pointer, 0, how.element.size, mask)
         return host_atomics.step(lane, how, self.carrier(how.element), pointer, mask, operands)
 
     def atomic_once(
         self, how: Atomic, pointer: str, mask: str | None, operands: Sequence[str], used: bool
     ) -> str:
         return self.atomic(self.uniform, how, pointer, mask, operands)
+
+    # Reports --------------------------------------------------------------------------------------------------
+
+    def tell(self, report: Report) -> None:
+        host_reports.tell(self, report)
+
+    def stop_unless(self, report: Report) -> None:
+        host_reports.stop_unless(self, report)
 
     # Between lanes --------------------------------------------------------------------------------------------
 

@@ -20,10 +20,13 @@ def c_type(kind: Element) -> str:
     return "i16" if kind.llvm == "half" else kind.llvm
 
 
-def entry_parameters(kinds: Sequence[Element]) -> str:
-    """Parameters of the function that runs one program."""
+def entry_parameters(kinds: Sequence[Element], reports: bool) -> str:
+    """Parameters of the function that runs one program; where it reports, what it needs for that comes last."""
     arguments = [f"{c_type(k)} %a{i}" for i, k in enumerate(kinds)]
-    return ", ".join([*arguments, *(f"i32 %{n}" for n in (*_COORDINATES, *_GRID)), "ptr %scratch"])
+    numbers = [f"i32 %{n}" for n in (*_COORDINATES, *_GRID)]
+    return ", ".join(
+        [*arguments, *numbers, "ptr %scratch", *(["ptr %report, ptr %arrays"] if reports else [])]
+    )
 
 
 def packed_offsets(kinds: Sequence[Element]) -> tuple[list[int], int]:
@@ -39,7 +42,7 @@ def packed_offsets(kinds: Sequence[Element]) -> tuple[list[int], int]:
     return offsets, -(-at // widest) * widest
 
 
-def range_function(symbol: str, kinds: Sequence[Element]) -> str:
+def range_function(symbol: str, kinds: Sequence[Element], reports: bool) -> str:
     """The function that runs programs ``first`` to ``last - 1`` in order, x fastest."""
     offsets, _ = packed_offsets(kinds)
     loads: list[str] = []
@@ -47,12 +50,11 @@ def range_function(symbol: str, kinds: Sequence[Element]) -> str:
         loads.append(f"  %p{i} = getelementptr i8, ptr %arguments, i64 {offset}")
         loads.append(f"  %a{i} = load {c_type(kind)}, ptr %p{i}")
     arguments = [f"{c_type(k)} %a{i}" for i, k in enumerate(kinds)]
-    call = ", ".join(
-        [*arguments, "i32 %x", "i32 %y", "i32 %z", *(f"i32 %{n}" for n in _GRID), "ptr %scratch"]
-    )
+    last = "ptr %scratch, ptr %report, ptr %arrays" if reports else "ptr %scratch"
+    call = ", ".join([*arguments, "i32 %x", "i32 %y", "i32 %z", *(f"i32 %{n}" for n in _GRID), last])
     grid = ", ".join(f"i32 %{n}" for n in _GRID)
     body = "\n".join(loads)
-    return f"""define dso_local void @{symbol}_range(ptr %arguments, i64 %first, i64 %last, {grid}, ptr %scratch) #0 {{
+    return f"""define dso_local void @{symbol}_range(ptr %arguments, i64 %first, i64 %last, {grid}, {last}) #0 {{
 entry:
 {body}
   %gx = zext i32 %grid_x to i64

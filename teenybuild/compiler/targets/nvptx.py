@@ -29,9 +29,11 @@ from teenybuild.compiler.lower.machine import (
     Machine,
 )
 from teenybuild.compiler.lower.memory import Pieces
+from teenybuild.compiler.lower.reports import Report
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.passes.streams import Streams
+from teenybuild.compiler.targets import nvptx_reports
 from teenybuild.compiler.targets.base import Lowered, Residency, Settings
 from teenybuild.compiler.targets.residency import residency
 from teenybuild.dtypes import INTEGERS, DType, bf16, f32, i1, i32
@@ -52,17 +54,19 @@ class NvptxTarget:
     def policy(self) -> Policy:
         return WarpPolicy(self.settings.num_warps)
 
-    def lower(self, function: Function, axes: AxisAnalysis, lines: Lines | None = None) -> Lowered:
+    def lower(
+        self, function: Function, axes: AxisAnalysis, lines: Lines, *, lineinfo: bool, checked: bool
+    ) -> Lowered:
         """LLVM IR with one kernel, ``{function}_entry_point``."""
-        machine = GpuMachine(self.arch, self.settings.num_warps)
         symbol = f"{function.name}_entry_point"
+        machine = GpuMachine(self.arch, self.settings.num_warps, symbol)
         parameters = machine.begin(function, axes)
-        debug = DebugInfo(lines, symbol) if lines is not None else None
+        debug = DebugInfo(lines, symbol) if lineinfo else None
         programmatic = self.arch.sm >= _PROGRAMMATIC
         if programmatic:
             # What is stored by the launch before is whole only from here on. (In assembly: LLVM's intrinsic does not say that it touches memory.)
             machine.text.do('call void asm sideeffect "griddepcontrol.wait;", "~{memory}"()')
-        FunctionLowering(function, axes, machine, debug).run()
+        FunctionLowering(function, axes, machine, lines, debug).run()
         machine.text.do("ret void")
         threads = self.settings.threads
         attributes = f'"nvvm.reqntid"="{threads}"'
@@ -76,6 +80,7 @@ class NvptxTarget:
             f"attributes #0 = {{ nounwind {attributes} }}\n"
             "attributes #1 = { nounwind noinline }\n"
             "attributes #2 = { nounwind memory(none) }\n"
+            "attributes #3 = { nounwind noreturn }\n"
             f"{debug.metadata() if debug else ''}"
         )
         return Lowered(llvm, symbol, machine.shared_memory.size, 0, on_gpu=True, programmatic=programmatic)
@@ -108,7 +113,7 @@ class _Lazy(Sequence[str]):
 class GpuMachine(Machine):
     """The machine of rules, as one thread of an NVIDIA GPU."""
 
-    def __init__(self, arch: Arch, warps: int) -> None:
+    def __init__(self, arch: Arch, warps: int, symbol: str) -> None:
         self.text = Text()
         self.policy = WarpPolicy(warps)
         self.uniform = Lane(self, 1)
@@ -118,6 +123,9 @@ class GpuMachine(Machine):
         self._values: dict[Value, Sequence[str]] = {}
         self._scalars: dict[Value, str] = {}
         self._entry: dict[object, str] = {}
+        #: What the program is called, and the texts that it prints: their names by what they are.
+        self.symbol = symbol
+        self.texts: dict[bytes, str] = {}
 
     def begin(self, function: Function, axes: AxisAnalysis) -> list[str]:
         """Names the arguments; the parameters of the kernel."""
@@ -479,6 +487,14 @@ class GpuMachine(Machine):
 
     def _from_stored(self, element: Element, value: str) -> str:
         return self.text.op(f"trunc i8 {value} to i1") if element == i1 else value
+
+    # Reports --------------------------------------------------------------------------------------------------
+
+    def tell(self, report: Report) -> None:
+        nvptx_reports.tell(self, report)
+
+    def stop_unless(self, report: Report) -> None:
+        nvptx_reports.stop_unless(self, report)
 
     # Between lanes --------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from teenybuild.compiler.frontend.builtins import (
     atomics,
+    debugging,
     elementwise,
     hints,
     making,
@@ -36,6 +37,7 @@ MODULES = (
     products,
     random,
     hints,
+    debugging,
     static,
 )
 

@@ -49,8 +49,6 @@ LATER = frozenset(
     [
         "tl.cat",
         "tl.cos",
-        "tl.device_assert",
-        "tl.device_print",
         "tl.dot_scaled",
         "tl.erf",
         "tl.flip",
@@ -68,7 +66,6 @@ LATER = frozenset(
         "tl.sin",
         "tl.sort",
         "tl.split",
-        "tl.static_print",
         "tl.store_tensor_descriptor",
         "tl.swizzle2d",
         "tl.topk",
