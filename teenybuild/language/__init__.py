@@ -503,6 +503,72 @@ def dot(
     _outside("tl.dot")
 
 
+class tensor_descriptor:  # Triton's name
+    """What :func:`make_tensor_descriptor` gives: an array, seen in blocks of ``block_shape``."""
+
+    shape: tuple[Any, ...]
+    strides: tuple[Any, ...]
+    block_shape: tuple[int, ...]
+    dtype: Any
+
+    def load(self, offsets: Any, cache_modifier: str = "", eviction_policy: str = "") -> Any:
+        """The block at ``offsets``; outside of the array, the padding."""
+        _outside("tl.tensor_descriptor.load")
+
+    def store(self, offsets: Any, value: Any) -> None:
+        """Writes the block at ``offsets``; what lies outside of the array is left out."""
+        _outside("tl.tensor_descriptor.store")
+
+    def gather(self, x_offsets: Any, y_offset: Any) -> Any:
+        """The rows that a tile of integers names, from a column on; for descriptors of blocks [1, N]."""
+        _outside("tl.tensor_descriptor.gather")
+
+    def scatter(self, value: Any, x_offsets: Any, y_offset: Any) -> None:
+        """Writes the rows that a tile of integers names, from a column on; for descriptors of blocks [1, N]."""
+        _outside("tl.tensor_descriptor.scatter")
+
+    def atomic_add(self, offsets: Any, value: Any) -> None:
+        """Adds to the block at ``offsets``, element by element in one step."""
+        _outside("tl.tensor_descriptor.atomic_add")
+
+    def atomic_and(self, offsets: Any, value: Any) -> None:
+        """As ``atomic_add``, with bitwise and."""
+        _outside("tl.tensor_descriptor.atomic_and")
+
+    def atomic_max(self, offsets: Any, value: Any) -> None:
+        """As ``atomic_add``, with the larger."""
+        _outside("tl.tensor_descriptor.atomic_max")
+
+    def atomic_min(self, offsets: Any, value: Any) -> None:
+        """As ``atomic_add``, with the smaller."""
+        _outside("tl.tensor_descriptor.atomic_min")
+
+    def atomic_or(self, offsets: Any, value: Any) -> None:
+        """As ``atomic_add``, with bitwise or."""
+        _outside("tl.tensor_descriptor.atomic_or")
+
+    def atomic_xor(self, offsets: Any, value: Any) -> None:
+        """As ``atomic_add``, with bitwise exclusive or."""
+        _outside("tl.tensor_descriptor.atomic_xor")
+
+
+def make_tensor_descriptor(
+    base: Any, shape: Any, strides: Any, block_shape: Any, padding_option: str = "zero"
+) -> tensor_descriptor:
+    """An array, to be read and written in blocks; its last stride is 1. ``padding_option``: ``zero`` or ``nan`` is read outside of it."""
+    _outside("tl.make_tensor_descriptor")
+
+
+def load_tensor_descriptor(desc: tensor_descriptor, offsets: Any) -> Any:
+    """``desc.load(offsets)``."""
+    _outside("tl.load_tensor_descriptor")
+
+
+def store_tensor_descriptor(desc: tensor_descriptor, offsets: Any, value: Any) -> None:
+    """``desc.store(offsets, value)``."""
+    _outside("tl.store_tensor_descriptor")
+
+
 def static_print(
     *values: Any, sep: str = " ", end: str = "\n", file: Any = None, flush: bool = False
 ) -> None:

@@ -21,6 +21,7 @@ from tests.language import (
     test_casts,
     test_combining,
     test_control,
+    test_descriptors,
     test_dot,
     test_memory,
     test_random_numbers,
@@ -36,7 +37,7 @@ from .program import GpuProgram
 pytestmark = pytest.mark.gpu
 
 MODULES = (
-    test_atomics, test_block_pointers, test_casts, test_combining, test_control, test_dot, test_memory, test_random_numbers,
+    test_atomics, test_block_pointers, test_casts, test_combining, test_control, test_descriptors, test_dot, test_memory, test_random_numbers,
     test_reductions, test_scans, test_shapes, test_while,
 )  # fmt: skip
 

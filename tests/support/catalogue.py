@@ -15,6 +15,7 @@ from tests.language import (
     test_combining,
     test_control,
     test_debugging,
+    test_descriptors,
     test_dot,
     test_functions,
     test_memory,
@@ -225,6 +226,16 @@ def _entries() -> Iterator[Entry]:
     yield _entry("prints", test_debugging.PRINTS, "x o: *f32, y: *u8, n: i32", "R=2 C=4")
     yield _entry("prints_wide", test_debugging.PRINTS, "x o: *bf16, y: *u8, n: i32", "R=16 C=64")
     yield _entry("asserts", test_debugging.ASSERTS, "x o: *i32, n: i32", "BLOCK=256", debug=True)
+    yield _entry(
+        "descriptor_copy", test_descriptors.COPY, "x o: *f16, m n row col: i32", "M=16 N=32 PAD=zero"
+    )
+    yield _entry("descriptor_transpose", test_descriptors.TRANSPOSE_SUM, "x o: *f32, m n: i32", "M=64 N=64")
+    yield _entry(
+        "descriptor_axes", test_descriptors.ONE_AND_THREE_AXES, "x y o: *f32, p: *i64, n a b c: i32", "N=8"
+    )
+    yield _entry(
+        "descriptor_rows", test_descriptors.GATHER, "x: *f32, rows: *i32, o: *f32, m n: i32", "R=16 N=32"
+    )
     yield _entry("running_reductions", test_control.REDUCE_IN_LOOP, "x o: *f32, n: i32", "M=64 N=32")
     yield _entry("carried_tuple", test_control.TUPLES, "x o: *f32, n: i32", "BLOCK=16")
     yield _entry("chosen_pointer", test_control.CHOSEN_POINTER, "x y o: *f32, n: i32", "BLOCK=64")

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from teenybuild.compiler.frontend.semantics import Semantics
 from teenybuild.compiler.frontend.values import BlockPointer, Tensor, describe, is_tuple
 from teenybuild.compiler.ir import tt
-from teenybuild.compiler.ir.types import Pointer
 from teenybuild.dtypes import DType, i32, i64
 
 
@@ -34,14 +33,18 @@ def make(
     return BlockPointer(base, found[0], found[1], found[2], block)
 
 
+def at(s: Semantics, pointer: BlockPointer, offsets: object) -> BlockPointer:
+    """The block of the same array at ``offsets``."""
+    found = _integers(s, offsets, i32, "offsets")
+    if len(found) != len(pointer.block):
+        raise s.builder.error(f"{describe(pointer)} takes {len(pointer.block)} offsets, got {len(found)}")
+    return pointer.at(found)
+
+
 def advance(s: Semantics, pointer: BlockPointer, deltas: object) -> BlockPointer:
     """The block ``deltas`` elements further along each axis."""
-    found = _integers(s, deltas, i32, "offsets")
-    if len(found) != len(pointer.block):
-        raise s.builder.error(
-            f"{describe(pointer)} is advanced by {len(pointer.block)} offsets, got {len(found)}"
-        )
-    return pointer.at(tuple(s.add(a, b) for a, b in zip(pointer.offsets, found, strict=True)))
+    by = at(s, pointer, deltas).offsets
+    return pointer.at(tuple(s.add(a, b) for a, b in zip(pointer.offsets, by, strict=True)))
 
 
 def addresses(s: Semantics, pointer: BlockPointer, checked: Sequence[int]) -> tuple[Tensor, Tensor | None]:
@@ -99,9 +102,3 @@ def checked_axes(s: Semantics, pointer: BlockPointer, value: object) -> tuple[in
             f"{[describe(a) if not isinstance(a, int) else a for a in axes]}"
         )
     return tuple(sorted(known))
-
-
-def pointee(pointer: BlockPointer) -> DType:
-    """The dtype of the array's elements."""
-    assert isinstance(pointer.base.dtype, Pointer)
-    return pointer.base.dtype.pointee

@@ -26,6 +26,7 @@ from teenybuild.compiler.frontend.values import (
     Poison,
     Range,
     Tensor,
+    TensorDescriptor,
     Undefined,
     describe,
     is_constant,
@@ -210,6 +211,8 @@ class Expressions:
                 return Method(owner, "tl.advance")
             case BlockPointer() if node.attr in ("dtype", "shape"):
                 return owner.base.dtype if node.attr == "dtype" else owner.block
+            case TensorDescriptor():
+                return self._descriptor_attribute(node, owner)
             case DType():
                 return self._dtype_attribute(node, owner)
             case Pointer() if node.attr == "element_ty":
@@ -241,6 +244,25 @@ class Expressions:
                 raise self.error(
                     node, f"{describe(owner)} has no attribute {name}", did_you_mean(name, known, ".")
                 )
+
+    def _descriptor_attribute(self, node: ast.Attribute, owner: TensorDescriptor) -> object:
+        blocks = owner.blocks
+        match node.attr:
+            case "shape":
+                return blocks.shape
+            case "strides":
+                return blocks.strides
+            case "block_shape":
+                return blocks.block
+            case "dtype":
+                return blocks.pointee
+            case name if f"tl.tensor_descriptor.{name}" in builtins.BUILTINS:
+                return Method(owner, f"tl.tensor_descriptor.{name}")
+            case name:
+                methods = (n.rpartition(".") for n in builtins.BUILTINS)
+                known = [n for of, _, n in methods if of == "tl.tensor_descriptor"]
+                hint = did_you_mean(name, [*known, "shape", "strides", "block_shape", "dtype"], ".")
+                raise self.error(node, f"{describe(owner)} has no attribute {name}", hint)
 
     def _dtype_attribute(self, node: ast.Attribute, owner: DType) -> object:
         values: dict[str, object] = {

@@ -67,6 +67,12 @@ class BlockPointer:
     offsets: tuple[Tensor, ...]
     block: tuple[int, ...]
 
+    @property
+    def pointee(self) -> DType:
+        """The dtype of the array's elements."""
+        assert isinstance(self.base.dtype, Pointer)
+        return self.base.dtype.pointee
+
     def at(self, offsets: tuple[Tensor, ...]) -> BlockPointer:
         """The same array, another block."""
         return replace(self, offsets=offsets)
@@ -76,6 +82,14 @@ class BlockPointer:
         mine, its = ((p.base, *p.shape, *p.strides) for p in (self, other))
         same = all(a.value is b.value for a, b in zip(mine, its, strict=True))
         return same and self.block == other.block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TensorDescriptor:
+    """What ``tl.make_tensor_descriptor`` gives: an array, seen in blocks, and what stands outside of it (``zero`` or ``nan``)."""
+
+    blocks: BlockPointer
+    padding: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,6 +217,9 @@ def describe(value: object) -> str:
             return f"a pointer {element}" if value.is_pointer else f"a scalar {element}"
         case BlockPointer():
             return f"a block pointer {spell_element(value.base.dtype)} {list(value.block)}"
+        case TensorDescriptor():
+            blocks = value.blocks
+            return f"a tensor descriptor {spell_element(blocks.base.dtype)} {list(blocks.block)}"
         case DType():
             return f"the dtype {value}"
         case Pointer():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from teenybuild.compiler.frontend.builtins import (
     atomics,
     debugging,
+    descriptors,
     elementwise,
     hints,
     making,
@@ -32,6 +33,7 @@ MODULES = (
     shapes,
     memory,
     atomics,
+    descriptors,
     elementwise,
     reductions,
     products,

@@ -13,13 +13,13 @@ from teenybuild.compiler.ir import tt
 if TYPE_CHECKING:
     from teenybuild.compiler.frontend.semantics import Semantics
 
-_LOAD_CACHES = ("", ".ca", ".cg", ".cv")
+LOAD_CACHES = ("", ".ca", ".cg", ".cv")
 _STORE_CACHES = ("", ".wb", ".cg", ".cs", ".wt")
 _EVICTIONS = ("", "evict_first", "evict_last")
 _PADDINGS = ("", "zero", "nan")
 
 
-def _hints(
+def hints(
     s: Semantics,
     function: str,
     caches: tuple[str, ...],
@@ -50,7 +50,7 @@ def load(
     volatile: object = False,
 ) -> Tensor:
     fixed = a_flag(s, volatile, "volatile")
-    cache, eviction = _hints(s, "tl.load", _LOAD_CACHES, cache_modifier, eviction_policy, fixed)
+    cache, eviction = hints(s, "tl.load", LOAD_CACHES, cache_modifier, eviction_policy, fixed)
     padding = one_of(s, padding_option, _PADDINGS, "padding_option of tl.load")
     where = None if mask is None else an_operand(s, mask, "the mask of tl.load")
     fill = None if other is None else an_operand(s, other, "other of tl.load")
@@ -63,7 +63,7 @@ def load(
         tile, where = block_pointers.addresses(
             s, pointer, block_pointers.checked_axes(s, pointer, boundary_check)
         )
-        if padding == "nan" and not block_pointers.pointee(pointer).is_float:
+        if padding == "nan" and not pointer.pointee.is_float:
             raise s.builder.error(f"padding_option='nan' is for floats, this is {describe(pointer)}")
         if padding and where is not None:
             fill = float("nan") if padding == "nan" else 0
@@ -88,7 +88,7 @@ def store(
     cache_modifier: object = "",
     eviction_policy: object = "",
 ) -> None:
-    cache, eviction = _hints(s, "tl.store", _STORE_CACHES, cache_modifier, eviction_policy)
+    cache, eviction = hints(s, "tl.store", _STORE_CACHES, cache_modifier, eviction_policy)
     where = None if mask is None else an_operand(s, mask, "the mask of tl.store")
     data = an_operand(s, value, "tl.store")
     if isinstance(pointer, BlockPointer):
