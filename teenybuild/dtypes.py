@@ -22,7 +22,8 @@ class DType:
     ``name`` is the manifest's spelling, ``language`` what kernels write (``tl.float32``), ``triton`` what Triton
     prints (``fp32``), ``mlir`` and ``llvm`` the types in the two textual IRs, ``numpy`` the NumPy (or ml_dtypes)
     name.  ``bits`` counts value bits; ``size`` is the bytes one element takes in memory.
-    ``minimum_sm`` is the first compute capability that can hold it.
+    ``minimum_sm`` is the first compute capability that can hold it.  ``largest`` is not 0 where a conversion of what is larger, or infinite,
+    gives that (``.satfinite`` of the PTX ISA's ``cvt``).
     """
 
     name: str
@@ -36,8 +37,7 @@ class DType:
     mantissa: int = 0
     exponent_bias: int = 0
     minimum_sm: int = 75
-    #: Whether this version compiles kernels with it; the others are parsed, and refused by name.
-    ready: bool = True
+    largest: float = 0.0
 
     @property
     def size(self) -> int:
@@ -47,6 +47,11 @@ class DType:
     @property
     def is_float(self) -> bool:
         return self.kind == "float"
+
+    @property
+    def is_fp8(self) -> bool:
+        """Floats that are only kept and converted: nothing is computed in them."""
+        return self.is_float and self.bits == 8
 
     @property
     def is_int(self) -> bool:
@@ -95,10 +100,10 @@ bf16 = DType("bf16", 16, "float", "bfloat16", "bf16", "bf16", "i16", "bfloat16",
 f32 = DType("f32", 32, "float", "float32", "fp32", "f32", "float", "float32", 23, 127)
 f64 = DType("f64", 64, "float", "float64", "fp64", "f64", "double", "float64", 52, 1023)
 f8e4m3 = DType(
-    "f8e4m3", 8, "float", "float8e4nv", "fp8e4nv", "f8E4M3FN", "i8", "float8_e4m3fn", 3, 7, 89, ready=False
+    "f8e4m3", 8, "float", "float8e4nv", "fp8e4nv", "f8E4M3FN", "i8", "float8_e4m3fn", 3, 7, largest=448.0
 )
 f8e5m2 = DType(
-    "f8e5m2", 8, "float", "float8e5", "fp8e5", "f8E5M2", "i8", "float8_e5m2", 2, 15, 89, ready=False
+    "f8e5m2", 8, "float", "float8e5", "fp8e5", "f8E5M2", "i8", "float8_e5m2", 2, 15, largest=57344.0
 )
 
 #: Every dtype by its manifest name, in the order the documentation lists them.

@@ -37,7 +37,7 @@ Array = NDArray[Any]
 HOST_TARGETS = ("cpu", "cpu:sm_90a")
 
 #: How far a result may lie from the reference, relative to the reference's largest value: a few roundings of the dtype.
-TOLERANCES = {"f64": 1e-14, "f32": 4e-6, "f16": 2e-3, "bf16": 1.6e-2}
+TOLERANCES = {"f64": 1e-14, "f32": 4e-6, "f16": 2e-3, "bf16": 1.6e-2, "f8e4m3": 0.13, "f8e5m2": 0.25}
 
 
 def run(

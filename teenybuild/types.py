@@ -100,19 +100,11 @@ def parse_type(text: str) -> Type:
         return Absent()
     if not name:
         message = "a dtype is missing after *" if stars else "a type is missing"
-        raise TypeSyntaxError(message, 0, max(stars, 1), f"dtypes are {', '.join(ready_dtypes())}")
+        raise TypeSyntaxError(message, 0, max(stars, 1), f"dtypes are {', '.join(BY_NAME)}")
     dtype = BY_NAME.get(name)
     if dtype is None:
         raise TypeSyntaxError(f'"{name}" is not a dtype', stars, len(text), _meant(name))
-    if not dtype.ready:
-        message = f"{name} is not supported by this version of teenybuild"
-        raise TypeSyntaxError(message, stars, len(text), f"dtypes that are: {', '.join(ready_dtypes())}")
     return Pointer(dtype) if stars else Scalar(dtype)
-
-
-def ready_dtypes() -> list[str]:
-    """Names of the dtypes that this version compiles, in documented order."""
-    return [d.name for d in BY_NAME.values() if d.ready]
 
 
 def canonical(value: Value) -> str:
@@ -144,4 +136,4 @@ def _meant(name: str) -> str:
     bare = name.strip().removeprefix("tl.")
     if bare in spelling:
         return f"did you mean {spelling[bare].name}?"
-    return did_you_mean(bare, [*BY_NAME, "none"]) or f"dtypes are {', '.join(ready_dtypes())}"
+    return did_you_mean(bare, [*BY_NAME, "none"]) or f"dtypes are {', '.join(BY_NAME)}"

@@ -119,8 +119,9 @@ def _types() -> str:
         "| --- | --- | --- | --- | --- |",
     ]
     for dtype in BY_NAME.values():
-        ready = f"sm_{dtype.minimum_sm}" if dtype.ready else "*not yet*"
-        lines.append(f"| `{dtype.name}` | {dtype.bits} | {dtype.kind} | `tl.{dtype.language}` | {ready} |")
+        lines.append(
+            f"| `{dtype.name}` | {dtype.bits} | {dtype.kind} | `tl.{dtype.language}` | sm_{dtype.minimum_sm} |"
+        )
     lines.append(
         "\nTuples `(*f32, i32)` and tensor descriptors `desc<f16[128, 64]>` are not supported yet.\n"
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import prod
 from typing import Any
 
 from .dtypes import DTYPES
@@ -133,7 +133,7 @@ class Reports:
 
 def _elements(value: dict[str, Any], address: int) -> tuple[Any, ...]:
     code = _FORMATS[value["dtype"]]
-    count = prod(value["shape"])
+    count = math.prod(value["shape"])
     data = ctypes.string_at(address + value["offset"], count * struct.calcsize(code))
     return struct.unpack(f"={count}{code}", data)
 
@@ -168,7 +168,18 @@ def _spelled(dtype: str, value: Any, hexadecimal: bool) -> str:
         return f"0x{int.from_bytes(data, 'little'):0{1 if dtype == 'i1' else 2 * len(data)}x}"
     if dtype == "bf16":
         (value,) = struct.unpack("<f", struct.pack("<I", value << 16))
-    return f"{value:f}" if dtype in ("f16", "bf16", "f32", "f64") else str(int(value))
+    elif dtype == "f8e5m2":
+        (value,) = struct.unpack("<e", struct.pack("<H", value << 8))
+    elif dtype == "f8e4m3":
+        value = _of_e4m3(value)
+    return f"{value:f}" if dtype[0] in "fb" else str(int(value))
+
+
+def _of_e4m3(bits: int) -> float:
+    """The number that 8 bits of four exponent and three mantissa bits are."""
+    exponent, mantissa = bits >> 3 & 15, bits & 7
+    size = mantissa / 512 if exponent == 0 else (8 + mantissa) * 2.0 ** (exponent - 10)
+    return (-1 if bits & 0x80 else 1) * (math.nan if bits & 0x7F == 0x7F else size)
 
 
 def _first_false(report: dict[str, Any], address: int | None) -> str:

@@ -23,6 +23,7 @@ from tests.language import (
     test_control,
     test_descriptors,
     test_dot,
+    test_fp8,
     test_memory,
     test_random_numbers,
     test_reductions,
@@ -37,7 +38,7 @@ from .program import GpuProgram
 pytestmark = pytest.mark.gpu
 
 MODULES = (
-    test_atomics, test_block_pointers, test_casts, test_combining, test_control, test_descriptors, test_dot, test_memory, test_random_numbers,
+    test_atomics, test_block_pointers, test_casts, test_combining, test_control, test_descriptors, test_dot, test_fp8, test_memory, test_random_numbers,
     test_reductions, test_scans, test_shapes, test_while,
 )  # fmt: skip
 
@@ -45,6 +46,7 @@ MODULES = (
 APPROXIMATE = {
     "test_combining": {"test_softmax", "test_functions_of_the_kernels_own"},
     "test_reductions": {"test_softmax"},
+    "test_fp8": {"test_quantising_rows"},
 }
 #: About pages that fault and bytes beside arrays, which a GPU's memory does not have.
 ABOUT_HOST_MEMORY = {

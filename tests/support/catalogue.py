@@ -17,6 +17,7 @@ from tests.language import (
     test_debugging,
     test_descriptors,
     test_dot,
+    test_fp8,
     test_functions,
     test_memory,
     test_programs,
@@ -236,6 +237,27 @@ def _entries() -> Iterator[Entry]:
     yield _entry(
         "descriptor_rows", test_descriptors.GATHER, "x: *f32, rows: *i32, o: *f32, m n: i32", "R=16 N=32"
     )
+    for name, (language, _) in test_fp8.FP8.items():
+        for other, spelled in test_fp8.WIDER.items():
+            yield _entry(
+                f"{other}_to_{name}",
+                test_fp8.CAST.format(to=language),
+                f"x: *{other}, o: *{name}, n: i32",
+                "BLOCK=256",
+            )
+            yield _entry(
+                f"{name}_to_{other}",
+                test_fp8.CAST.format(to=spelled),
+                f"x: *{name}, o: *{other}, n: i32",
+                "BLOCK=256",
+            )
+        yield _entry(
+            f"quantise_{name}",
+            test_fp8.QUANTISE,
+            f"x: *f32, q: *{name}, scale: *f32, n: i32",
+            "LARGEST=448 BLOCK=128",
+        )
+    yield _entry("dot_fp8", test_fp8.DOT, "a: *f8e4m3, b: *f8e5m2, o: *f32", "M=16 N=16 K=32")
     yield _entry("running_reductions", test_control.REDUCE_IN_LOOP, "x o: *f32, n: i32", "M=64 N=32")
     yield _entry("carried_tuple", test_control.TUPLES, "x o: *f32, n: i32", "BLOCK=16")
     yield _entry("chosen_pointer", test_control.CHOSEN_POINTER, "x y o: *f32, n: i32", "BLOCK=64")

@@ -139,6 +139,10 @@ class _Arguments:
                 dtype: types.Element = types.Pointer(type_.dtype)
             case Scalar():
                 dtype = type_.dtype
+                if dtype.is_fp8:
+                    self._wrong(
+                        parameter, f"{name} is {dtype}, a dtype of arrays and not of numbers", "pass an f32"
+                    )
         value = core.Value(ir_element(dtype))
         body.args.append(value)
         self.names.append(name)

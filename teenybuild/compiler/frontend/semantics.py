@@ -21,6 +21,8 @@ from teenybuild.dtypes import INTEGERS, DType, bf16, f16, f32, f64, i1, i8, i32,
 Number = bool | int | float
 Operand = Tensor | bool | int | float
 
+#: What ``where`` does with its operands.
+_CHOOSE = "choose between"
 #: The most elements a tile may have, as in Triton.
 MAX_TILE = 1 << 20
 
@@ -86,6 +88,8 @@ class Semantics:
             return f32 if division else bf16
         if bf16 in (a, b):
             return f32
+        if a.is_fp8 or b.is_fp8:
+            return a if a == b else f16
         if division and a.is_signed != b.is_signed:
             raise self.builder.error(
                 f"cannot divide {a} and {b}: one is signed, the other is not",
@@ -106,6 +110,7 @@ class Semantics:
         """Both operands in one dtype and one shape. Pointers stay as they are where they are allowed."""
         if isinstance(lhs, Tensor) and isinstance(rhs, Tensor) and not lhs.is_pointer and not rhs.is_pointer:
             dtype = self.computation_dtype(lhs.scalar, False, rhs.scalar, False, division)
+            self._check_computed(dtype, lhs, rhs, what)
             return self.broadcast(self.cast(lhs, dtype), self.cast(rhs, dtype))
         if any(isinstance(x, Tensor) and x.is_pointer for x in (lhs, rhs)):
             a, b = self.tensor(lhs), self.tensor(rhs)
@@ -119,7 +124,16 @@ class Semantics:
             not isinstance(rhs, Tensor),
             division,
         )
+        self._check_computed(dtype, lhs, rhs, what)
         return self.broadcast(self._as(lhs, dtype), self._as(rhs, dtype))
+
+    def _check_computed(self, dtype: DType, lhs: Operand, rhs: Operand, what: str) -> None:
+        """Nothing is computed in 8 bits; choosing is no computation."""
+        if dtype.is_fp8 and what != _CHOOSE:
+            raise self.builder.error(
+                f"cannot {what} {describe(lhs)} and {describe(rhs)}: nothing is computed in {dtype}",
+                "convert first, with .to(tl.float32) or .to(tl.float16)",
+            )
 
     def _dtype_of(self, value: Operand) -> DType:
         if isinstance(value, Tensor):
@@ -399,7 +413,7 @@ class Semantics:
     def where(self, condition: Operand, x: Operand, y: Operand) -> Tensor:
         """``x`` where the condition holds, else ``y``; all three in one shape."""
         chosen = self.truth(condition)
-        a, b = self.pair(x, y, left_pointer=True, right_pointer=True, what="choose between")
+        a, b = self.pair(x, y, left_pointer=True, right_pointer=True, what=_CHOOSE)
         if a.is_pointer != b.is_pointer:
             raise self.builder.error(f"cannot choose between {describe(x)} and {describe(y)}")
         if chosen.is_tile:
@@ -436,6 +450,11 @@ class Semantics:
         x = self.tensor(value)
         if x.is_pointer:
             raise self.builder.error(f"tl.abs takes numbers, got {describe(x)}")
+        if x.scalar.is_fp8:
+            raise self.builder.error(
+                f"tl.abs does not compute in {x.scalar}, got {describe(x)}",
+                "convert first, with .to(tl.float32)",
+            )
         if x.scalar.is_float:
             return self.builder.tensor(math.AbsF(x.value), x.dtype)
         if x.scalar.is_signed:
@@ -464,6 +483,9 @@ class Semantics:
             raise self.builder.error(f"cannot convert {describe(value)} to {spell_element(to)}")
         if source.is_float and to.is_float:
             return self._cast_float(value, source, to)
+        if source.is_fp8 or to.is_fp8:
+            # Exact by way of f32 (an integer that is not is beyond the largest).
+            return self.cast(self.cast(value, f32), to)
         if to.is_bool:
             zero = self.splat(self.builder.number(0, source), value.shape)
             return self.compare("!=", value, zero)
@@ -477,7 +499,7 @@ class Semantics:
         return self._convert(kind, value, to)
 
     def _cast_float(self, value: Tensor, source: DType, to: DType) -> Tensor:
-        if source.bits == to.bits or (source in (f16, bf16) and to == f64):
+        if source.bits == to.bits or (source.bits < 32 and to == f64):
             value = self.cast(value, f32)
             return self.cast(value, to)
         return self._convert(arith.ExtF if source.bits < to.bits else arith.TruncF, value, to)
@@ -609,6 +631,9 @@ class Semantics:
         for side in (a, b):
             if len(side.shape) != 2 or side.is_pointer:
                 raise self.builder.error(f"tl.dot takes 2-D tiles, got {describe(a)} and {describe(b)}")
+        if a.scalar.is_fp8 and b.scalar.is_fp8:
+            # Both formats are exact in f16.
+            a, b = self.cast(a, f16), self.cast(b, f16)
         if a.dtype != b.dtype or a.scalar not in (f16, bf16, f32, f64):
             raise self.builder.error(
                 f"tl.dot takes two tiles of one float dtype, got {describe(a)} and {describe(b)}",

@@ -11,7 +11,9 @@ Number = int | float
 
 
 def round_to(value: float, dtype: DType) -> float:
-    """``value`` rounded to ``dtype`` (nearest, ties to even), as a double; overflow gives an infinity."""
+    """``value`` rounded to ``dtype`` (nearest, ties to even), as a double; overflow gives an infinity, or the largest of some dtypes."""
+    if dtype.largest and abs(value) >= dtype.largest:
+        return math.copysign(dtype.largest, value)
     if math.isnan(value) or math.isinf(value) or dtype.bits == 64:
         return value
     if dtype.mantissa == 23:
@@ -34,6 +36,8 @@ def _round_narrow(value: float, dtype: DType) -> float:
     smallest = 1 - dtype.exponent_bias
     step = math.ldexp(1.0, max(exponent - 1, smallest) - dtype.mantissa)
     rounded = round(value / step) * step  # both exact: step is a power of two, round() ties to even
+    if dtype.largest:
+        return math.copysign(min(abs(rounded), dtype.largest), value)
     largest = math.ldexp(2.0 - math.ldexp(1.0, -dtype.mantissa), dtype.exponent_bias)
     return math.copysign(math.inf, value) if abs(rounded) > largest else math.copysign(rounded, value)
 
@@ -48,7 +52,19 @@ def bits_of(value: float, dtype: DType) -> int:
         return struct.unpack("<H", struct.pack("<e", value))[0]
     if dtype.mantissa == 7:
         return struct.unpack("<I", struct.pack("<f", value))[0] >> 16 if not math.isnan(value) else 0x7FFF
+    if dtype.is_fp8:
+        return _fp8_bits(value, dtype)
     raise AssertionError(f"no bit pattern for {dtype}")
+
+
+def _fp8_bits(value: float, dtype: DType) -> int:
+    if math.isnan(value):
+        return 0x7F
+    sign = 0x80 if math.copysign(1.0, value) < 0 else 0
+    # In units of the smallest number, doubled for each step of the exponent.
+    units = int(math.ldexp(abs(value), dtype.exponent_bias - 1 + dtype.mantissa))
+    exponent = max(0, units.bit_length() - 1 - dtype.mantissa)
+    return sign | (exponent << dtype.mantissa) + (units >> exponent)
 
 
 def wrap(value: int, dtype: DType) -> int:

@@ -36,9 +36,12 @@ from teenybuild.compiler.passes.streams import Streams
 from teenybuild.compiler.targets import nvptx_reports
 from teenybuild.compiler.targets.base import Lowered, Residency, Settings
 from teenybuild.compiler.targets.residency import residency
-from teenybuild.dtypes import INTEGERS, DType, bf16, f32, i1, i32
+from teenybuild.dtypes import INTEGERS, DType, bf16, f8e4m3, f8e5m2, f16, f32, i1, i32
 from teenybuild.targets import Arch, ptx_number
 
+#: The first architecture that converts to and from 8 bits in every version of PTX that it has, and how LLVM calls pairs of them.
+_FP8_CONVERSIONS = 90
+_FP8_PAIRS = {f8e4m3: "e4m3x2", f8e5m2: "e5m2x2"}
 #: The first architecture with programmatic dependent launches (PTX ISA, griddepcontrol).
 _PROGRAMMATIC = 90
 
@@ -557,6 +560,8 @@ class GpuMachine(Machine):
     # What instructions there are ------------------------------------------------------------------------------
 
     def narrow(self, lane: Lane, value: str, source: DType, to: DType) -> str:
+        if to.is_fp8:
+            return self._narrow_to_fp8(lane, value, source, to)
         if to == bf16:
             if source.bits == 64:
                 value = scalars.f64_to_f32_odd(lane, value)
@@ -566,8 +571,35 @@ class GpuMachine(Machine):
             return lane.convert("bitcast", "bfloat", rounded, "i16")
         return lane.convert("fptrunc", source.llvm, value, to.llvm)
 
+    def _narrow_to_fp8(self, lane: Lane, value: str, source: DType, to: DType) -> str:
+        if source.bits == 64:
+            value = scalars.f64_to_f32_odd(lane, value)
+        elif source.bits == 16:
+            value = scalars.widen(lane, value, source, f32)
+        if self._arch.sm < _FP8_CONVERSIONS:
+            return scalars.f32_to_fp8(lane, value, to)
+        name = f"@llvm.nvvm.ff.to.{_FP8_PAIRS[to]}.rn"
+        self.text.declare(f"i16 {name}(float, float)")
+        pair = self.text.op(f"call i16 {name}(float 0.0, float {value})")
+        return self.text.op(f"trunc i16 {pair} to i8")
+
     def widen(self, lane: Lane, value: str, source: DType, to: DType) -> str:
-        return scalars.widen(lane, value, source, to)
+        if not source.is_fp8 or self._arch.sm < _FP8_CONVERSIONS:
+            return scalars.widen(lane, value, source, to)
+        name = f"@llvm.nvvm.{_FP8_PAIRS[source]}.to.f16x2.rn"
+        self.text.declare(f"<2 x half> {name}(i16)")
+        pair = self.text.op(f"call <2 x half> {name}(i16 {self.text.op(f'zext i8 {value} to i16')})")
+        half = self.text.op(f"extractelement <2 x half> {pair}, i64 0")
+        if to == f16:
+            return half
+        wide = lane.convert("fpext", "half", half, "float")
+        return (
+            wide
+            if to == f32
+            else self.narrow(lane, wide, f32, to)
+            if to == bf16
+            else scalars.widen(lane, wide, f32, to)
+        )
 
     def extremum(self, lane: Lane, which: Extremum, dtype: DType, a: str, b: str) -> str:
         plain = "maxnum" if which.startswith("max") else "minnum"
