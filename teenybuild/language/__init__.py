@@ -569,6 +569,13 @@ def store_tensor_descriptor(desc: tensor_descriptor, offsets: Any, value: Any) -
     _outside("tl.store_tensor_descriptor")
 
 
+def inline_asm_elementwise(
+    asm: str, constraints: str, args: Any, dtype: Any, is_pure: bool, pack: int
+) -> Any:
+    """Runs PTX on every ``pack`` elements of some tiles; what it gives has the dtype, or the tuple of them. On GPUs only."""
+    _outside("tl.inline_asm_elementwise")
+
+
 def static_print(
     *values: Any, sep: str = " ", end: str = "\n", file: Any = None, flush: bool = False
 ) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.compiler.corpus import GOLDEN
-from tests.support.catalogue import CATALOGUE
+from tests.language import test_inline_asm
+from tests.support.catalogue import CATALOGUE, Entry
 
 pytestmark = pytest.mark.peer
 pytest.importorskip("triton")
@@ -46,6 +47,13 @@ def operations(text: str) -> list[str]:
 def test_triton_reads_what_we_print(name: str, context: Any, tmp_path: Path) -> None:
     """And understands it as the same operations."""
     text = CATALOGUE[name].compile("cpu").mlir
+    module = parse(text, tmp_path / "kernel.mlir", context)
+    assert operations(str(module)) == operations(text)
+
+
+def test_triton_reads_inline_assembly(context: Any, tmp_path: Path) -> None:
+    """Which no kernel of the catalogue has: those are compiled for the host too."""
+    text = Entry("asm", test_inline_asm.KERNEL, test_inline_asm.TYPES).compile("sm_90a").mlir
     module = parse(text, tmp_path / "kernel.mlir", context)
     assert operations(str(module)) == operations(text)
 

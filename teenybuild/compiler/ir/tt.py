@@ -34,7 +34,7 @@ from teenybuild.compiler.ir.types import (
     with_element,
     with_shape,
 )
-from teenybuild.dtypes import i1, i32
+from teenybuild.dtypes import DType, i1, i32
 
 Axis = Literal["x", "y", "z"]
 
@@ -258,6 +258,40 @@ class Hint(Op, name="tt.bitcast", traits=PURE | ELEMENTWISE):
         text = spell(self.source.type)
         attribute = f"tt.{self.kind} = {dense} : tensor<{len(self.values)}xi32>"
         return f"{self.name} {names[self.source]} {{{attribute}}} : {text} -> {text}"
+
+
+class InlineAsm(Op, name="tt.elementwise_inline_asm", traits=ELEMENTWISE):
+    """A piece of the target's assembly for every ``pack`` elements of its operands; what it gives has the dtypes ``to``."""
+
+    asm: str
+    constraints: str
+    pack: int
+    pure: bool
+    args: Operands
+    to: tuple[DType, ...]
+    shape: tuple[int, ...]
+
+    @property
+    def has_effect(self) -> bool:
+        return not self.pure
+
+    def infer(self) -> tuple[Type, ...]:
+        return tuple(Tile(self.shape, d) if self.shape else d for d in self.to)
+
+    def verify(self) -> None:
+        if any(shape_of(v.type) != self.shape for v in self.args):
+            raise VerifyError(self, "operands and results differ in shape")
+
+    def assembly(self, names: Names) -> str:
+        how = (
+            f"{{constraints = {spell_string(self.constraints)}, packed_element = {self.pack} : i32, "
+            f"pure = {str(self.pure).lower()}}}"
+        )
+        values = ", ".join(names[v] for v in self.args)
+        types = ", ".join(spell(v.type) for v in self.args)
+        results = ", ".join(spell(r.type) for r in self.results)
+        given = f" {values} : {types}" if self.args else " :"
+        return f"{self.name} {spell_string(self.asm)} {how}{given} -> {results}"
 
 
 class Barrier(Op, name="gpu.barrier", traits=EFFECT):

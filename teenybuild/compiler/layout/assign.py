@@ -23,7 +23,16 @@ from teenybuild.compiler.layout.policy import Policy
 from teenybuild.compiler.layout.views import result_layout, source_layout, view_of
 
 #: Elementwise operations worth keeping the result of, however they come about.
-_COSTLY = (math.FloatUnary, arith.DivF, arith.RemF, arith.DivSI, arith.DivUI, arith.RemSI, arith.RemUI)
+_COSTLY = (
+    tt.InlineAsm,
+    math.FloatUnary,
+    arith.DivF,
+    arith.RemF,
+    arith.DivSI,
+    arith.DivUI,
+    arith.RemSI,
+    arith.RemUI,
+)
 #: The widest access of a lane, in bytes.
 WIDEST = 16
 
@@ -208,7 +217,9 @@ class _Infer:
                 case scf.If():
                     changed |= self._tie_branches(op)
                 case _ if op.traits & ELEMENTWISE and op.results:
-                    changed |= self._give(op.results[0], self._first_home(op.operands))
+                    home = self._first_home([*op.operands, *op.results])
+                    for result in op.results:
+                        changed |= self._give(result, home)
                 case _:
                     pass
         return changed
@@ -253,7 +264,7 @@ class _Infer:
                     home = self.homes.get(op.result)
                     changed |= self._give(op.source, source_layout(op, home, self._policy) if home else None)
                 case _ if op.traits & ELEMENTWISE and op.results:
-                    home = self.homes.get(op.results[0])
+                    home = self._first_home(list(op.results))
                     for value in op.operands:
                         changed |= self._give(value, home)
                 case _:

@@ -13,6 +13,7 @@ from teenybuild.compiler.layout.assign import cheap_values
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
 from teenybuild.compiler.layout.views import view_of
+from teenybuild.compiler.lower.assembly import lower_assembly
 from teenybuild.compiler.lower.atomic import lower_atomic
 from teenybuild.compiler.lower.control import lower_for, lower_if, lower_while
 from teenybuild.compiler.lower.convert import lower_convert
@@ -53,6 +54,7 @@ class FunctionLowering:
             tt.Dot: lambda op: lower_dot(machine, cast(tt.Dot, op)),
             tt.AtomicRmw: lambda op: lower_atomic(machine, cast(tt.AtomicRmw, op), op.result in self._used),
             tt.AtomicCas: lambda op: lower_atomic(machine, cast(tt.AtomicCas, op), op.result in self._used),
+            tt.InlineAsm: lambda op: lower_assembly(machine, cast(tt.InlineAsm, op)),
             tt.Barrier: lambda op: _barrier(machine),
             tt.Print: lambda op: lower_report(machine, op, lines),
             tt.Assert: lambda op: lower_report(machine, op, lines),

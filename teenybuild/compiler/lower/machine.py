@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from teenybuild.compiler.ir.core import Op, Value
-from teenybuild.compiler.ir.tt import Cache, Dot, Eviction, Ordering, Rmw, Scope
+from teenybuild.compiler.ir.tt import Cache, Dot, Eviction, InlineAsm, Ordering, Rmw, Scope
 from teenybuild.compiler.ir.types import Element
 from teenybuild.compiler.layout.linear import Layout, View
 from teenybuild.compiler.layout.policy import Policy
@@ -304,6 +304,13 @@ class Machine(ABC):
     @abstractmethod
     def divide(self, lane: Lane, opcode: str, dtype: DType, a: str, b: str) -> str:
         """Integer division or remainder (``sdiv``, ``udiv``, ``srem``, ``urem``); never traps."""
+
+    @abstractmethod
+    def assemble(self, lane: Lane, op: InlineAsm, operands: Sequence[Sequence[str]]) -> list[list[str]]:
+        """One piece of assembly on ``op.pack`` registers of each operand: so many of each result.
+
+        Raises a user's error where the machine has no such assembly.
+        """
 
     @abstractmethod
     def approximate(self, lane: Lane, function: str, operands: Sequence[str]) -> str | None:

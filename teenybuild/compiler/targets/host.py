@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from teenybuild.compiler.ir.core import Function, Op, Value, walk
-from teenybuild.compiler.ir.tt import Dot
+from teenybuild.compiler.ir.tt import Dot, InlineAsm
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
@@ -562,6 +562,12 @@ class HostMachine(Machine):
 
     def divide(self, lane: Lane, opcode: str, dtype: DType, a: str, b: str) -> str:
         return lane.two(opcode, dtype.llvm, a, scalars.safe_divisor(lane, opcode, dtype, a, b))
+
+    def assemble(self, lane: Lane, op: InlineAsm, operands: Sequence[Sequence[str]]) -> list[list[str]]:
+        assert op.location is not None
+        raise op.location.error(
+            "inline assembly is PTX, which only GPUs run", "leave it out of targets = [...] that are hosts"
+        )
 
     def approximate(self, lane: Lane, function: str, operands: Sequence[str]) -> str | None:
         return None

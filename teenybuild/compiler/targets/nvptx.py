@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from teenybuild.compiler.ir.core import Function, Op, Value
-from teenybuild.compiler.ir.tt import Dot
+from teenybuild.compiler.ir.tt import Dot, InlineAsm
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
@@ -33,7 +33,7 @@ from teenybuild.compiler.lower.reports import Report
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.passes.streams import Streams
-from teenybuild.compiler.targets import nvptx_reports
+from teenybuild.compiler.targets import nvptx_assembly, nvptx_reports
 from teenybuild.compiler.targets.base import Lowered, Residency, Settings
 from teenybuild.compiler.targets.residency import residency
 from teenybuild.dtypes import INTEGERS, DType, bf16, f8e4m3, f8e5m2, f16, f32, i1, i32
@@ -611,6 +611,9 @@ class GpuMachine(Machine):
 
     def divide(self, lane: Lane, opcode: str, dtype: DType, a: str, b: str) -> str:
         return lane.two(opcode, dtype.llvm, a, scalars.safe_divisor(lane, opcode, dtype, a, b))
+
+    def assemble(self, lane: Lane, op: InlineAsm, operands: Sequence[Sequence[str]]) -> list[list[str]]:
+        return nvptx_assembly.assemble(self, op, operands)
 
     def approximate(self, lane: Lane, function: str, operands: Sequence[str]) -> str | None:
         # ex2 and rsqrt: 2 ULP; div.full: 2 ULP and no slow path (PTX ISA, floating-point instructions).

@@ -7,6 +7,7 @@ reported against that signature.  ``teenybuild.language`` has the same names wit
 from __future__ import annotations
 
 from teenybuild.compiler.frontend.builtins import (
+    assembly,
     atomics,
     debugging,
     descriptors,
@@ -39,6 +40,7 @@ MODULES = (
     products,
     random,
     hints,
+    assembly,
     debugging,
     static,
 )

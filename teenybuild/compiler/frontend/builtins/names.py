@@ -54,7 +54,6 @@ LATER = frozenset(
         "tl.flip",
         "tl.gather",
         "tl.histogram",
-        "tl.inline_asm_elementwise",
         "tl.interleave",
         "tl.join",
         "tl.map_elementwise",
