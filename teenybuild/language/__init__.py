@@ -12,15 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar
 
+from teenybuild.language import extra as extra
+from teenybuild.language.outside import outside as _outside
+
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def _outside(name: str) -> NoReturn:
-    raise RuntimeError(
-        f"{name} means something only inside a kernel, which is compiled, not called. "
-        "Build the kernel (teenybuild build, or teenybuild.compile) and launch it through the generated package; "
-        "teenybuild.testing.run runs one on this machine."
-    )
 
 
 class JITFunction(Generic[_F]):
@@ -308,6 +303,21 @@ def sqrt(x: Any) -> Any:
     _outside("tl.sqrt")
 
 
+def sin(x: Any) -> Any:
+    """Sine, in radians; f32 and f64, of every size."""
+    _outside("tl.sin")
+
+
+def cos(x: Any) -> Any:
+    """Cosine, in radians; f32 and f64, of every size."""
+    _outside("tl.cos")
+
+
+def erf(x: Any) -> Any:
+    """The error function; f32 and f64."""
+    _outside("tl.erf")
+
+
 def rsqrt(x: Any) -> Any:
     """1 / sqrt(x); f32 and f64. On a GPU, f32 uses its approximate instruction, as in Triton."""
     _outside("tl.rsqrt")
@@ -483,6 +493,21 @@ def rand(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
 def rand4x(seed: Any, offsets: Any, n_rounds: int = 10) -> Any:
     """Four tiles of random f32 from 0 to below 1 for a seed and an offset an element."""
     _outside("tl.rand4x")
+
+
+def pair_uniform_to_normal(u1: Any, u2: Any) -> Any:
+    """Two normally distributed numbers of two evenly distributed ones (Box and Muller)."""
+    _outside("tl.pair_uniform_to_normal")
+
+
+def randn(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
+    """A normally distributed f32 for a seed and an offset an element."""
+    _outside("tl.randn")
+
+
+def randn4x(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
+    """Four tiles of normally distributed f32 for a seed and an offset an element."""
+    _outside("tl.randn4x")
 
 
 def softmax(x: Any, dim: int | None = None, keep_dims: bool = False, ieee_rounding: bool = False) -> Any:

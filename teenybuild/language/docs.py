@@ -59,11 +59,20 @@ signed and unsigned are equally wide. `/` of f16 or bf16 is computed, and given,
 
 ## Numbers
 
-* Host and GPU give the same bits wherever no approximate instruction is used. Approximate on a GPU, as in Triton: f32 `exp`, `exp2`, `rsqrt` and `/` between f32 tiles; within 2 units in the last place.
+* Host and GPU give the same bits wherever no approximate instruction is used. Approximate on a GPU, as in Triton: f32 `exp`, `exp2`, `rsqrt` and `/` between f32 tiles, within 2 units in the last place; and
+  `libdevice.fast_…f`, within what the PTX ISA says of the instructions. [How far functions are from the truth](accuracy.md) is measured.
 * `a * b + c` is fused where the manifest's `enable_fp_fusion` says so (the default): decided once, before any target, so every target rounds alike.
 * A NaN is a NaN: which sign and payload it has is not fixed.
 * The order of a sum is fixed by the specialisation: it is the same from run to run and on every target.
 * bf16 is computed in f32 and rounded to nearest even after each operation, as is f16 where the hardware has no instruction for it.
+"""
+
+_LIBDEVICE = "tl.extra.libdevice."
+_LIBDEVICE_RULES = """\
+## libdevice
+
+`from triton.language.extra import libdevice`, `from triton.language.extra.cuda import libdevice`, `tl.extra.libdevice`, or single names from those modules. The formulas are ours,
+[within 2 units in the last place](accuracy.md). Operands have exactly a dtype that is named, f32 or f64 where none is, all alike; nothing is converted.
 """
 
 
@@ -73,7 +82,9 @@ def reference() -> str:
     parts = [
         _RULES.format(methods=methods),
         "## Functions\n",
-        _functions(),
+        _functions("tl.", [n for n in BUILTINS if n.startswith("tl.") and not n.startswith(_LIBDEVICE)]),
+        _LIBDEVICE_RULES,
+        _functions(_LIBDEVICE, [n for n in BUILTINS if n.startswith(_LIBDEVICE)]),
         "## Dtypes\n",
         _dtypes(),
         "## Not yet\n",
@@ -82,14 +93,16 @@ def reference() -> str:
     return "\n".join(parts)
 
 
-def _functions() -> str:
+def _functions(prefix: str, names: list[str]) -> str:
+    """A table; where a module's name stands above it, its functions are called without it."""
     rows = ["| function | meaning |", "| --- | --- |"]
-    for name in sorted(n for n in BUILTINS if n.startswith("tl.")):
+    for name in sorted(names):
+        shown = name if prefix == "tl." else name.removeprefix(prefix)
         function: Any = language
         for step in name.split(".")[1:]:
             function = getattr(function, step)
         meaning = " ".join(inspect.cleandoc(function.__doc__).split())
-        rows.append(f"| `{name}({_parameters(function)})` | {meaning} |".replace("``", "`"))
+        rows.append(f"| `{shown}({_parameters(function)})` | {meaning} |".replace("``", "`"))
     return "\n".join(rows) + "\n"
 
 

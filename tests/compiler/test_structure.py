@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +14,11 @@ import pytest
 
 import teenybuild
 from teenybuild.compiler.frontend import builtins
+from teenybuild.compiler.frontend.builtins import libdevice
 from teenybuild.compiler.ir import arith, constant, core, math, scf, tt
 from teenybuild.compiler.ir.core import ELEMENTWISE, TERMINATOR, Op
 from teenybuild.compiler.layout.axes import AxisAnalysis
+from teenybuild.compiler.lower import functions
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.lower.elementwise import RULES
 from teenybuild.compiler.lower.function import FunctionLowering
@@ -81,6 +85,27 @@ def test_handlers_are_what_the_lowering_has() -> None:
     own = FunctionLowering(function, AxisAnalysis(function), machine, Lines("k.py", "", {}))._handlers
     assert set(own) <= HANDLED
     assert {tt.Load, tt.Store, tt.Reduce, tt.Dot, tt.ConvertLayout, scf.For, scf.While, scf.If} <= set(own)
+
+
+def test_every_function_of_libdevice_has_a_formula() -> None:
+    """And no formula is for a function that cannot be called."""
+    wanted = {f"__nv_{symbol}" for rows in libdevice.TABLE.values() for symbol, _ in rows.values()}
+    assert set(functions.FUNCTIONS) == wanted
+    assert not set(libdevice.TABLE) & set(libdevice.LEFT_OUT)
+
+
+def test_kernels_that_need_no_formulas_load_none() -> None:
+    """Compiling them takes no longer for the functions there are."""
+    program = (
+        "import sys; from tests.support.catalogue import CATALOGUE; CATALOGUE['copy_f32'].compile('cpu', force=True);"
+        "assert not [m for m in sys.modules if m.startswith('teenybuild.compiler.lower.functions')];"
+        "CATALOGUE['normal'].compile('cpu', force=True);"
+        "assert 'teenybuild.compiler.lower.functions.trigonometric' in sys.modules"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT.parent, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("machine", [HostMachine, GpuMachine])

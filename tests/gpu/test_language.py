@@ -24,6 +24,8 @@ from tests.language import (
     test_descriptors,
     test_dot,
     test_fp8,
+    test_libdevice,
+    test_math_functions,
     test_memory,
     test_random_numbers,
     test_reductions,
@@ -38,13 +40,29 @@ from .program import GpuProgram
 pytestmark = pytest.mark.gpu
 
 MODULES = (
-    test_atomics, test_block_pointers, test_casts, test_combining, test_control, test_descriptors, test_dot, test_fp8, test_memory, test_random_numbers,
-    test_reductions, test_scans, test_shapes, test_while,
-)  # fmt: skip
+    test_atomics,
+    test_block_pointers,
+    test_casts,
+    test_combining,
+    test_control,
+    test_descriptors,
+    test_dot,
+    test_fp8,
+    test_libdevice,
+    test_math_functions,
+    test_memory,
+    test_random_numbers,
+    test_reductions,
+    test_scans,
+    test_shapes,
+    test_while,
+)
 
 #: exp2, divisions and the like are the GPU's own instructions there (tests/gpu/test_library.py holds them to a tolerance).
 APPROXIMATE = {
     "test_combining": {"test_softmax", "test_functions_of_the_kernels_own"},
+    "test_libdevice": {"test_fast_functions"},
+    "test_math_functions": {"test_errors_where_a_gpu_approximates"},
     "test_reductions": {"test_softmax"},
     "test_fp8": {"test_quantising_rows"},
 }

@@ -43,6 +43,26 @@ def kernel(x, o, B: tl.constexpr):
     tl.store(o + i, tl.random.uint_to_uniform_float(tl.load(x + i)))
 """
 
+NORMAL = """
+@triton.jit
+def kernel(o, seed, B: tl.constexpr):
+    k = tl.program_id(0) * B + tl.arange(0, B)
+    n = B * tl.num_programs(0)
+    tl.store(o + k, tl.randn(seed, k))
+    a, b, c, d = tl.randn4x(seed, k)
+    tl.store(o + n + k, a)
+    tl.store(o + 2 * n + k, b)
+    tl.store(o + 3 * n + k, c)
+    tl.store(o + 4 * n + k, d)
+    u, v, w, x = tl.rand4x(seed, k)
+    tl.store(o + 5 * n + k, u)
+    tl.store(o + 6 * n + k, v)
+    tl.store(o + 7 * n + k, w)
+    tl.store(o + 8 * n + k, x)
+    e, f = tl.random.pair_uniform_to_normal(u * 0.0, v)
+    tl.store(o + 9 * n + k, e)
+"""
+
 #: Random123's known answers (kat_vectors): counter, key, result, of 10 rounds.
 KNOWN = [
     ((0, 0, 0, 0), (0, 0), (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
@@ -124,3 +144,24 @@ def test_floats_lie_from_0_to_below_1(dtype: type[np.generic]) -> None:
     assert (found >= 0).all()
     assert (found < 1).all()
     assert found.max() > 0.99999
+
+
+def test_normal_numbers_are_box_and_mullers() -> None:
+    """Of the evenly distributed numbers of the same seed and offsets; and their distribution is normal."""
+    programs, block = 64, 256
+    n = programs * block
+    found = run(NORMAL, {"o": np.zeros(10 * n, np.float32), "seed": 77}, {"B": block}, (programs,))["o"]
+    single, a, b, c, d, *evenly, least = found.reshape(10, n).astype(np.float64)
+    for (first, second), (u, v) in (((a, b), evenly[:2]), ((c, d), evenly[2:])):
+        radius = np.sqrt(-2 * np.log(np.maximum(u, 1e-7)))
+        # The angle is rounded to f32, which is most of the difference.
+        np.testing.assert_allclose(first, radius * np.cos(2 * np.pi * v), atol=3e-6)
+        np.testing.assert_allclose(second, radius * np.sin(2 * np.pi * v), atol=3e-6)
+    np.testing.assert_array_equal(single, a)
+    # Nothing evenly distributed is so small that its logarithm would be infinite.
+    np.testing.assert_allclose(np.max(np.abs(least)), np.sqrt(-2 * np.log(1e-7)), rtol=1e-4)
+    for values in (a, b, c, d):
+        assert abs(values.mean()) < 5 / np.sqrt(n)
+        assert abs(values.std() - 1) < 5 / np.sqrt(2 * n)
+        assert abs((np.abs(values) < 1).mean() - 0.6827) < 0.02
+    assert abs(np.corrcoef(a, b)[0, 1]) < 5 / np.sqrt(n)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from teenybuild.api import Artifact, compile
+from teenybuild.compiler.frontend.builtins import libdevice
 from tests.language import (
     oracle,
     test_atomics,
@@ -119,7 +120,9 @@ def _operators(dtype: str) -> Entry:
     else:
         texts += ["~a", *(["a << 1", "a >> 1"] if dtype != "i1" else [])]
     if dtype in ("f32", "f64"):
-        texts += [f"tl.{name}(a)" for name in ("exp", "exp2", "log", "log2", "sqrt", "rsqrt")]
+        texts += [
+            f"tl.{name}(a)" for name in ("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "erf")
+        ]
         texts += ["a * b + c", "a * b - c", "c - a * b", "tl.fma(a, b, c)"]
     lines = "\n".join(
         f"    tl.store(o + {64 * n} + i, ({text}).to(tl.float32))" for n, text in enumerate(texts)
@@ -130,6 +133,22 @@ def _operators(dtype: str) -> Entry:
         f"@triton.jit\ndef kernel(x, y, o):\n{head}{lines}\n",
         {"x": f"*{dtype}", "y": f"*{dtype}", "o": "*f32"},
     )
+
+
+def _libdevice(first: str) -> Entry:
+    """Every function of libdevice whose first operand is of a dtype."""
+    lines: list[str] = []
+    for name, rows in libdevice.TABLE.items():
+        for dtypes in rows:
+            if dtypes[0].name == first:
+                operands = ", ".join(f"a{i}.to({language_dtype(d.name)})" for i, d in enumerate(dtypes))
+                lines.append(
+                    f"    tl.store(o + {64 * len(lines)} + i, libdevice.{name}({operands}).to(tl.float64))\n"
+                )
+    loads = "".join(f"    a{i} = tl.load(x + {64 * i} + i)\n" for i in range(4))
+    head = "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n\n\n"
+    source = f"{head}@triton.jit\ndef kernel(x, o):\n    i = tl.arange(0, 64)\n{loads}{''.join(lines)}"
+    return Entry(f"libdevice_{first}", source, {"x": f"*{first}", "o": "*f64"})
 
 
 def _entries() -> Iterator[Entry]:
@@ -270,6 +289,9 @@ def _entries() -> Iterator[Entry]:
         f"{helpers}    a, b = both(affine(tl.load(x + i)), n)\n    nothing(o + i, a * b)\n",
         "x o: *f32, n: i32",
     )
+    yield _entry("normal", test_random_numbers.NORMAL, "o: *f32, seed: i32", "B=64")
+    for dtype in ("f32", "f64", "i32", "u32", "i64", "u64"):
+        yield _libdevice(dtype)
     for dtype in oracle.ALL:
         yield _casts(dtype)
         yield _operators(dtype)

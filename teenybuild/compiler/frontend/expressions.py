@@ -180,9 +180,12 @@ class Expressions:
             return Builtin(name)
         if name.rpartition(".")[2] == "PropagateNan":
             return Namespace("tl.PropagateNan")
-        if name in builtins.LATER or name.startswith("tl.extra."):
-            raise self.error(node, f"{name} is not in this version yet")
         space, _, member = name.rpartition(".")
+        if name in builtins.LATER or space == "tl.extra":
+            raise self.error(node, f"{name} is not in this version yet")
+        if f"tl.extra.libdevice.{member}" in builtins.BUILTINS:
+            hint = f"libdevice.{member} is; from triton.language.extra import libdevice"
+            raise self.error(node, f"{name} is not part of the language", hint)
         members = [
             n[len(space) + 1 :] for n in (*builtins.BUILTINS, *builtins.VALUES) if n.startswith(f"{space}.")
         ]

@@ -45,6 +45,8 @@ LANGUAGE_MODULES = {
     "teenybuild": "triton",
     "teenybuild.language": "tl",
     "teenybuild.language.math": "tl.math",
+    "teenybuild.language.extra": "tl.extra",
+    "teenybuild.language.extra.libdevice": "tl.extra.libdevice",
     "math": "math",
 }
 
@@ -386,6 +388,9 @@ class Module:
             case ast.Import() as node:
                 return all(self._known(alias.name, 0) for alias in node.names)
             case ast.ImportFrom() as node:
+                space = "" if node.level else LANGUAGE_MODULES.get(node.module or "", "")
+                if any(_missing(namespace_member(space, alias.name)) for alias in node.names if space):
+                    return False
                 return self._known(node.module or "", node.level)
             case ast.Assign() | ast.AnnAssign() as node if node.value is not None:
                 try:
@@ -408,6 +413,8 @@ class Module:
     def _agreed(self, name: str, ends: Sequence[Place], how: str) -> object:
         """What ``name`` means at the end of each of several ways, where that is one thing."""
         found = [self.lookup(name, end) for end in ends if self.defines(name, end)]
+        # A way that imports what the language does not have, for some older Triton, is not the way that is taken.
+        found = [f for f in found if not _missing(f)] or found
         usable = [f for f in found if not (isinstance(f, HostObject) and f.foreign)]
         if usable and len(usable) < len(found) and is_constant(usable[0]):
             # Whether the foreign module is there decides, and that is not for a build to say.
@@ -483,6 +490,13 @@ def namespace_member(space: str, member: str) -> object:
     if inner is not None:
         return Namespace(inner)
     return Builtin(f"{space}.{member}")
+
+
+def _missing(value: object) -> bool:
+    """Whether something is said to be of the language and is not."""
+    from teenybuild.compiler.frontend import builtins  # which imports what this module is for
+
+    return isinstance(value, Builtin) and value.name.startswith("tl.") and not builtins.has(value.name)
 
 
 def _same(a: object, b: object) -> bool:

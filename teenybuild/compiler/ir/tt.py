@@ -208,6 +208,29 @@ class Bitcast(Op, name="tt.bitcast", traits=PURE | ELEMENTWISE):
         )
 
 
+class ExternElementwise(Op, name="tt.extern_elementwise", traits=PURE | ELEMENTWISE):
+    """A function of libdevice, by its symbol. The formula is ours (:mod:`teenybuild.compiler.lower.functions`); Triton's parser reads the call."""
+
+    symbol: str
+    sources: Operands
+    to: DType
+
+    def infer(self) -> tuple[Type, ...]:
+        return (with_element(self.sources[0].type, self.to),)
+
+    def verify(self) -> None:
+        if len({shape_of(s.type) for s in self.sources}) != 1:
+            raise VerifyError(self, "shapes differ")
+
+    def assembly(self, names: Names) -> str:
+        operands = ", ".join(names[v] for v in self.sources)
+        types = ", ".join(spell(v.type) for v in self.sources)
+        return (
+            f'{self.name} {operands} {{libname = "", libpath = "", pure = true, symbol = "{self.symbol}"}} : '
+            f"({types}) -> {spell(self.results[0].type)}"
+        )
+
+
 class PreciseSqrt(Op, name="tt.precise_sqrt", traits=PURE | ELEMENTWISE):
     """The square root of f32, correctly rounded."""
 

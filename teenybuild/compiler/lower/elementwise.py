@@ -15,6 +15,7 @@ from teenybuild.compiler.ir.core import Op
 from teenybuild.compiler.ir.types import Pointer, dtype_of, element
 from teenybuild.compiler.lower import fmod
 from teenybuild.compiler.lower import math as functions
+from teenybuild.compiler.lower.formula import Term, upper_half
 from teenybuild.compiler.lower.lane import Lane, element_bits
 from teenybuild.compiler.lower.machine import Extremum
 from teenybuild.dtypes import DType, bf16, f16, f32, f64, i1, i64
@@ -306,11 +307,8 @@ def _precise_division(lane: Lane, op: Op, operands: Sequence[str]) -> str:
 
 @rule(tt.MulhiUI)
 def _upper_half(lane: Lane, op: Op, operands: Sequence[str]) -> str:
-    dtype = dtype_of(op.results[0].type)
-    wide = f"i{2 * dtype.bits}"
-    a, b = (lane.convert("zext", dtype.llvm, x, wide) for x in operands)
-    upper = lane.two("lshr", wide, lane.two("mul", wide, a, b), lane.splat(wide, str(dtype.bits)))
-    return lane.convert("trunc", wide, upper, dtype.llvm)
+    a, b = (Term(lane, name, dtype_of(op.results[0].type)) for name in operands)
+    return upper_half(a, b).name
 
 
 @rule(tt.Hint)
@@ -336,6 +334,22 @@ def _log(lane: Lane, op: Op, operands: Sequence[str]) -> str:
 @rule(math.Log2)
 def _log2(lane: Lane, op: Op, operands: Sequence[str]) -> str:
     return functions.log2(lane, cast(math.Log2, op), operands[0])
+
+
+_LIBRARY: dict[type[Op], str] = {math.Sin: "sin", math.Cos: "cos", math.Erf: "erf"}
+
+
+@rule(tt.ExternElementwise, *_LIBRARY)
+def _library(lane: Lane, op: Op, operands: Sequence[str]) -> str:
+    # Loaded with the first kernel that needs it.
+    from teenybuild.compiler.lower import functions as library
+
+    if isinstance(op, tt.ExternElementwise):
+        symbol = op.symbol
+    else:
+        symbol = f"__nv_{_LIBRARY[type(op)]}{'' if dtype_of(op.results[0].type) == f64 else 'f'}"
+    terms = [Term(lane, name, dtype_of(v.type)) for name, v in zip(operands, op.operands, strict=True)]
+    return library.call(lane, symbol, terms, dtype_of(op.results[0].type)).name
 
 
 @rule(math.Sqrt)

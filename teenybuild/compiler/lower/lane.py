@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 class Lane:
     """Writes instructions for one lane (or ``width`` of them side by side)."""
 
-    def __init__(self, machine: Machine, width: int) -> None:
+    def __init__(self, machine: Machine, width: int, text: Text | None = None) -> None:
         self.machine = machine
-        self.text: Text = machine.text
+        #: Where it writes: the program, or a function beside it.
+        self.text: Text = text or machine.text
         self.width = width
 
     # Types ----------------------------------------------------------------------------------------------------

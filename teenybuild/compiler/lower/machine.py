@@ -314,4 +314,4 @@ class Machine(ABC):
 
     @abstractmethod
     def approximate(self, lane: Lane, function: str, operands: Sequence[str]) -> str | None:
-        """The machine's own f32 instruction for ``exp2``, ``log2``, ``rsqrt`` or ``div``, as Triton uses it; None where it has none."""
+        """The machine's own f32 instruction for ``exp2``, ``log2``, ``sin``, ``cos``, ``rsqrt`` or ``div``; None where it has none."""

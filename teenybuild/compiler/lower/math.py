@@ -23,7 +23,7 @@ LOG2E = 1.4426950408889634
 
 
 @dataclass(frozen=True, slots=True)
-class _Format:
+class Format:
     """A float format, and the constants its functions use."""
 
     dtype: DType
@@ -48,7 +48,7 @@ class _Format:
         return self.integer.llvm
 
 
-_F32 = _Format(
+F32 = Format(
     f32,
     i32,
     0.693115234375,
@@ -66,7 +66,7 @@ _F32 = _Format(
         1.5297323760701075e-05,
     ),
 )
-_F64 = _Format(
+F64 = Format(
     f64,
     i64,
     0.6931471803691238,
@@ -127,10 +127,10 @@ _LOG_F64 = (
 )
 
 
-class _Write:
+class Write:
     """Arithmetic of one format, written into a lane."""
 
-    def __init__(self, lane: Lane, form: _Format) -> None:
+    def __init__(self, lane: Lane, form: Format) -> None:
         self.lane = lane
         self.form = form
 
@@ -203,8 +203,8 @@ class _Write:
         return self.from_bits(self.iop("shl", bias, self.whole(self.form.dtype.mantissa)))
 
 
-def _format(dtype: DType) -> _Format:
-    return _F64 if dtype == f64 else _F32
+def _format(dtype: DType) -> Format:
+    return F64 if dtype == f64 else F32
 
 
 def exp(lane: Lane, op: math.Exp, x: str) -> str:
@@ -217,7 +217,7 @@ def exp(lane: Lane, op: math.Exp, x: str) -> str:
         if quick is not None:
             return quick
     form = _format(dtype)
-    w = _Write(lane, form)
+    w = Write(lane, form)
     bounded, above = w.bounded(x, form.lowest, form.highest)
     n = lane.intrinsic("rint", form.llvm, w.mul(bounded, w.number(LOG2E)))
     minus = w.sub(w.number(-0.0), n)
@@ -236,7 +236,7 @@ def exp2(lane: Lane, op: math.Exp2, x: str) -> str:
         if quick is not None:
             return quick
     form = _format(dtype)
-    w = _Write(lane, form)
+    w = Write(lane, form)
     bounded, above = w.bounded(x, form.lowest * LOG2E, form.highest * LOG2E)
     n = lane.intrinsic("rint", form.llvm, bounded)
     r = w.sub(bounded, n)
@@ -244,7 +244,7 @@ def exp2(lane: Lane, op: math.Exp2, x: str) -> str:
     return w.finished(x, above, w.scaled(p, n))
 
 
-def _split(w: _Write, x: str, lowest: float) -> tuple[str, str]:
+def _split(w: Write, x: str, lowest: float) -> tuple[str, str]:
     """x = 2^e m with ``lowest`` <= m < 2 · ``lowest``: (e as a float, m). For positive finite x, denormals included."""
     form, lane = w.form, w.lane
     mantissa = form.dtype.mantissa
@@ -259,11 +259,11 @@ def _split(w: _Write, x: str, lowest: float) -> tuple[str, str]:
     return w.add(lane.convert("sitofp", form.bits, e, form.llvm), less), m
 
 
-def _bit_pattern(value: float, form: _Format) -> int:
+def _bit_pattern(value: float, form: Format) -> int:
     return bits_of(round_to(value, form.dtype), form.dtype)
 
 
-def _special(w: _Write, x: str, result: str) -> str:
+def _special(w: Write, x: str, result: str) -> str:
     """The logarithm's edges: 0 gives -inf, a negative NaN, +inf and NaN themselves."""
     infinity, nan = w.number(float("inf")), w.number(float("nan"))
     result = w.select(w.compare("oeq", x, w.number(0.0)), w.number(float("-inf")), result)
@@ -272,7 +272,7 @@ def _special(w: _Write, x: str, result: str) -> str:
     return w.select(kept, x, result)
 
 
-def _log_parts(w: _Write, x: str) -> tuple[str, str, str]:
+def _log_parts(w: Write, x: str) -> tuple[str, str, str]:
     """(e, f, g) with x = 2^e (1 + f) and log(1 + f) = f + g."""
     if w.form.dtype == f32:
         e, m = _split(w, x, 2 / 3)
@@ -292,18 +292,26 @@ def _log_parts(w: _Write, x: str) -> tuple[str, str, str]:
 
 
 def log(lane: Lane, op: math.Log, x: str) -> str:
+    """log(x), on every machine by :func:`log_of`."""
+    return log_of(Write(lane, _format(dtype_of(op.source.type))), x)
+
+
+def log2(lane: Lane, op: math.Log2, x: str) -> str:
+    """log2(x), on every machine by :func:`log2_of`."""
+    return log2_of(Write(lane, _format(dtype_of(op.source.type))), x)
+
+
+def log_of(w: Write, x: str) -> str:
     """log(x) = e ln2 + log(1 + f), small parts first."""
-    form = _format(dtype_of(op.source.type))
-    w = _Write(lane, form)
+    form = w.form
     e, f, g = _log_parts(w, x)
     low = w.fma(e, w.number(form.ln2_low), g)
     return _special(w, x, w.fma(e, w.number(form.ln2_high), w.add(low, f)))
 
 
-def log2(lane: Lane, op: math.Log2, x: str) -> str:
+def log2_of(w: Write, x: str) -> str:
     """log2(x) = e + log(1 + f) log2(e), the product carried in two parts."""
-    form = _format(dtype_of(op.source.type))
-    w = _Write(lane, form)
+    form = w.form
     e, f, g = _log_parts(w, x)
     log2e = round_to(LOG2E, form.dtype)
     rest = 2.0355273740931033e-17 if form.dtype == f64 else LOG2E - log2e

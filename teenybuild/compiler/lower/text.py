@@ -87,6 +87,16 @@ class Text:
         """A private helper function or global, once."""
         self._definitions.setdefault(name, text)
 
+    def defines(self, name: str) -> bool:
+        """Whether a helper function or global is there already."""
+        return name in self._definitions
+
+    def define_function(self, name: str, head: str, inside: Text) -> None:
+        """A private helper function with the body ``inside``, and what that declares and defines."""
+        self._declarations |= inside._declarations
+        self._definitions |= inside._definitions
+        self._definitions[name] = f"define internal {head} #1 {{\nentry:\n{inside.body()}\n}}"
+
     def body(self) -> str:
         """Everything written, the entry's lines first."""
         lines: list[str] = []

@@ -616,9 +616,12 @@ class GpuMachine(Machine):
         return nvptx_assembly.assemble(self, op, operands)
 
     def approximate(self, lane: Lane, function: str, operands: Sequence[str]) -> str | None:
-        # ex2 and rsqrt: 2 ULP; div.full: 2 ULP and no slow path (PTX ISA, floating-point instructions).
+        # ex2 and rsqrt: 2 ULP; div.full: 2 ULP and no slow path; the others have absolute bounds (PTX ISA, floating-point instructions).
         asm = {
             "exp2": "ex2.approx.f32 $0, $1;",
+            "log2": "lg2.approx.f32 $0, $1;",
+            "sin": "sin.approx.f32 $0, $1;",
+            "cos": "cos.approx.f32 $0, $1;",
             "rsqrt": "rsqrt.approx.f32 $0, $1;",
             "div": "div.full.f32 $0, $1, $2;",
         }[function]

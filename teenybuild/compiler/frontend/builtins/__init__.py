@@ -13,6 +13,7 @@ from teenybuild.compiler.frontend.builtins import (
     descriptors,
     elementwise,
     hints,
+    libdevice,
     making,
     memory,
     products,
@@ -25,7 +26,7 @@ from teenybuild.compiler.frontend.builtins import (
 from teenybuild.compiler.frontend.builtins.names import ALIASES, LATER, VALUES
 from teenybuild.compiler.frontend.builtins.registry import BUILTINS, METHODS, signature, takes
 
-__all__ = ["ALIASES", "BUILTINS", "LATER", "METHODS", "PYTHON_NAMES", "VALUES", "signature", "takes"]
+__all__ = ["ALIASES", "BUILTINS", "LATER", "METHODS", "PYTHON_NAMES", "VALUES", "has", "signature", "takes"]
 
 #: Importing a module of these enters its functions.
 MODULES = (
@@ -39,6 +40,7 @@ MODULES = (
     reductions,
     products,
     random,
+    libdevice,
     hints,
     assembly,
     debugging,
@@ -47,3 +49,9 @@ MODULES = (
 
 #: Python builtins a kernel may name.
 PYTHON_NAMES = frozenset(n for n in BUILTINS if "." not in n)
+
+
+def has(name: str) -> bool:
+    """Whether the language, in this version or a later one, has a function or value of this dotted name."""
+    name = ALIASES.get(name, name)
+    return name in BUILTINS or name in VALUES or name in LATER or name.rpartition(".")[2] == "PropagateNan"

@@ -83,16 +83,16 @@ def _register_math(name: str, kind: type[math.FloatUnary]) -> Callable[[Semantic
 
 
 exp = _register_math("exp", math.Exp)
-for _name, _kind in (
-    ("exp2", math.Exp2),
-    ("log", math.Log),
-    ("log2", math.Log2),
-    ("sqrt", math.Sqrt),
-    ("rsqrt", math.Rsqrt),
-    ("floor", math.Floor),
-    ("ceil", math.Ceil),
-):
-    _register_math(_name, _kind)
+exp2 = _register_math("exp2", math.Exp2)
+log = _register_math("log", math.Log)
+log2 = _register_math("log2", math.Log2)
+sin = _register_math("sin", math.Sin)
+cos = _register_math("cos", math.Cos)
+erf = _register_math("erf", math.Erf)
+sqrt = _register_math("sqrt", math.Sqrt)
+rsqrt = _register_math("rsqrt", math.Rsqrt)
+floor = _register_math("floor", math.Floor)
+ceil = _register_math("ceil", math.Ceil)
 
 
 def _only(s: Semantics, value: Tensor, dtypes: tuple[DType, ...], name: str) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math as python_math
 
+from teenybuild.compiler.frontend.builtins.libdevice import LEFT_OUT
 from teenybuild.dtypes import BY_LANGUAGE
 
 #: Values (not functions) of the language.
@@ -25,6 +26,9 @@ ALIASES = {
     "tl.math.exp2": "tl.exp2",
     "tl.math.log": "tl.log",
     "tl.math.log2": "tl.log2",
+    "tl.math.sin": "tl.sin",
+    "tl.math.cos": "tl.cos",
+    "tl.math.erf": "tl.erf",
     "tl.math.sqrt": "tl.sqrt",
     "tl.math.rsqrt": "tl.rsqrt",
     "tl.math.abs": "tl.abs",
@@ -40,7 +44,17 @@ ALIASES = {
     "tl.math.min": "tl.minimum",
     **{
         f"tl.random.{name}": f"tl.{name}"
-        for name in ("philox", "rand", "rand4x", "randint", "randint4x", "uint_to_uniform_float")
+        for name in (
+            "pair_uniform_to_normal",
+            "philox",
+            "rand",
+            "rand4x",
+            "randint",
+            "randint4x",
+            "randn",
+            "randn4x",
+            "uint_to_uniform_float",
+        )
     },
     "triton.language.constexpr": "tl.constexpr",
 }
@@ -48,27 +62,17 @@ ALIASES = {
 LATER = frozenset(
     [
         "tl.cat",
-        "tl.cos",
         "tl.dot_scaled",
-        "tl.erf",
         "tl.flip",
         "tl.gather",
         "tl.histogram",
         "tl.interleave",
         "tl.join",
         "tl.map_elementwise",
-        "tl.pair_uniform_to_normal",
-        "tl.randn",
-        "tl.randn4x",
-        "tl.sin",
         "tl.sort",
         "tl.split",
         "tl.swizzle2d",
         "tl.topk",
-        "tl.math.cos",
-        "tl.math.erf",
-        "tl.math.sin",
-        "tl.math.tanh",
-        "tl.math.pow",
+        *(f"tl.extra.libdevice.{name}" for name in LEFT_OUT),
     ]
 )

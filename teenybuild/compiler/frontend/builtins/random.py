@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from teenybuild.compiler.frontend.builtins.checks import an_operand, constant_int
-from teenybuild.compiler.frontend.builtins.elementwise import umulhi
+from teenybuild.compiler.frontend.builtins.elementwise import cos, log, sin, sqrt, umulhi
 from teenybuild.compiler.frontend.builtins.registry import builtin
 from teenybuild.compiler.frontend.values import Tensor, describe
 from teenybuild.dtypes import i32, i64, u32, u64
@@ -98,3 +98,29 @@ def rand(s: Semantics, seed: object, offset: object, n_rounds: object = _ROUNDS)
 def rand4x(s: Semantics, seed: object, offsets: object, n_rounds: object = _ROUNDS) -> Four:
     a, b, c, d = (uint_to_uniform_float(s, word) for word in randint4x(s, seed, offsets, n_rounds))
     return a, b, c, d
+
+
+#: log of nothing below it is taken, and a turn: as in Triton.
+_LEAST, _TURN = 1.0e-7, 6.283185307179586
+
+
+@builtin("tl.pair_uniform_to_normal")
+def pair_uniform_to_normal(s: Semantics, u1: object, u2: object) -> tuple[Tensor, Tensor]:
+    """Box and Muller, "A Note on the Generation of Random Normal Deviates" (1958)."""
+    first, second = (an_operand(s, u, "tl.pair_uniform_to_normal") for u in (u1, u2))
+    above = s.extremum(_LEAST, first, largest=True, propagate_nan=False)
+    angle = s.mul(_TURN, second)
+    radius = sqrt(s, s.mul(-2.0, log(s, above)))
+    return s.mul(radius, cos(s, angle)), s.mul(radius, sin(s, angle))
+
+
+@builtin("tl.randn")
+def randn(s: Semantics, seed: object, offset: object, n_rounds: object = _ROUNDS) -> Tensor:
+    a, b, _, _ = randint4x(s, seed, offset, n_rounds)
+    return pair_uniform_to_normal(s, uint_to_uniform_float(s, a), uint_to_uniform_float(s, b))[0]
+
+
+@builtin("tl.randn4x")
+def randn4x(s: Semantics, seed: object, offset: object, n_rounds: object = _ROUNDS) -> Four:
+    a, b, c, d = rand4x(s, seed, offset, n_rounds)
+    return (*pair_uniform_to_normal(s, a, b), *pair_uniform_to_normal(s, c, d))
