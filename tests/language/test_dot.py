@@ -78,6 +78,24 @@ def test_dtypes(name: str, shape: tuple[int, int, int]) -> None:
     assert_same_bits(dot(a, b, None, out), (wanted - c).astype(wanted.dtype), name)
 
 
+@pytest.mark.parametrize("num_warps", [1, 4])
+@pytest.mark.parametrize(
+    "shape", [(1, 1, 1), (16, 16, 32), (64, 32, 16)], ids=lambda s: "x".join(map(str, s))
+)
+def test_integers_of_8_bits_sum_in_32(shape: tuple[int, int, int], num_warps: int) -> None:
+    """Signed, over the whole range; sums wrap."""
+    m, n, k = shape
+    rng = np.random.default_rng()
+    a, b = (rng.integers(-128, 128, s).astype(np.int8) for s in ((m, k), (k, n)))
+    c = rng.integers(-(2**31), 2**31, (m, n)).astype(np.int32)
+    product = a.astype(np.int32) @ b.astype(np.int32)
+    assert dot(a, b, None, "i32", num_warps=num_warps).tolist() == product.tolist()
+    with np.errstate(over="ignore"):
+        total = (product.astype(np.int64) + c).astype(np.int32)
+    options = "out_dtype=tl.int32"
+    assert dot(a, b, c, "i32", options=options, num_warps=num_warps).tolist() == total.tolist()
+
+
 def test_an_f16_accumulator() -> None:
     """Summed in f32, rounded once at the end."""
     a, b = (np.random.default_rng(n).standard_normal((32, 32)).astype(np.float16) for n in range(2))

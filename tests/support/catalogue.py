@@ -276,6 +276,9 @@ def _entries() -> Iterator[Entry]:
             f"x: *f32, q: *{name}, scale: *f32, n: i32",
             "LARGEST=448 BLOCK=128",
         )
+    yield _entry(
+        "dot_i8", test_dot.DOT.replace("{options}", ""), "a b: *i8, c o: *i32", "ACC=True M=16 N=32 K=64"
+    )
     yield _entry("dot_fp8", test_fp8.DOT, "a: *f8e4m3, b: *f8e5m2, o: *f32", "M=16 N=16 K=32")
     yield _entry("running_reductions", test_control.REDUCE_IN_LOOP, "x o: *f32, n: i32", "M=64 N=32")
     yield _entry("carried_tuple", test_control.TUPLES, "x o: *f32, n: i32", "BLOCK=16")

@@ -627,32 +627,33 @@ class Semantics:
     # Products -------------------------------------------------------------------------------------------------
 
     def dot(self, a: Tensor, b: Tensor, acc: Tensor | None, precision: str, out: DType) -> Tensor:
-        """``a @ b + acc`` of 2-D tiles, summed in ``out`` (f64 for f64 operands)."""
+        """``a @ b + acc`` of 2-D tiles, summed in ``out`` (f64 for f64 operands, i32 for i8)."""
         for side in (a, b):
             if len(side.shape) != 2 or side.is_pointer:
                 raise self.builder.error(f"tl.dot takes 2-D tiles, got {describe(a)} and {describe(b)}")
         if a.scalar.is_fp8 and b.scalar.is_fp8:
             # Both formats are exact in f16.
             a, b = self.cast(a, f16), self.cast(b, f16)
-        if a.dtype != b.dtype or a.scalar not in (f16, bf16, f32, f64):
+        if a.dtype != b.dtype or a.scalar not in (i8, f16, bf16, f32, f64):
             raise self.builder.error(
-                f"tl.dot takes two tiles of one float dtype, got {describe(a)} and {describe(b)}",
+                f"tl.dot takes two tiles of one float dtype, or of i8, got {describe(a)} and {describe(b)}",
                 "convert one of them with .to(...)",
             )
         if a.shape[1] != b.shape[0]:
             raise self.builder.error(
                 f"tl.dot of {list(a.shape)} and {list(b.shape)}: the inner sides {a.shape[1]} and {b.shape[0]} differ"
             )
-        if out not in ((f64, f32) if a.scalar == f64 else (f32, f16) if a.scalar == f16 else (f32,)):
+        # f32 is what out_dtype is where nobody says it.
+        sums = {f64: (f64,), f16: (f32, f16), i8: (i32,)}.get(a.scalar, (f32,))
+        if out not in (*sums, f32):
             raise self.builder.error(
-                f"tl.dot of {a.scalar} sums in {'f64' if a.scalar == f64 else 'f32 or f16' if a.scalar == f16 else 'f32'}, "
-                f"not in {out}",
+                f"tl.dot of {a.scalar} sums in {' or '.join(map(str, sums))}, not in {out}",
                 f"convert the result with .to(tl.{out.language})",
             )
-        dtype = f64 if a.scalar == f64 else (out if a.scalar == f16 else f32)
+        dtype = out if out in sums else sums[0]
         shape = (a.shape[0], b.shape[1])
         if acc is None:
-            acc = self.splat(self.builder.number(0.0, dtype), shape)
+            acc = self.splat(self.builder.number(0, dtype), shape)
         elif acc.is_pointer or acc.shape != shape or acc.dtype != dtype:
             raise self.builder.error(
                 f"the accumulator of tl.dot is a tile of {dtype} {list(shape)} here, got {describe(acc)}"

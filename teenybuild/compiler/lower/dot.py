@@ -24,6 +24,22 @@ def accumulates_in(op: tt.Dot) -> DType:
     return f32 if out == f16 else out
 
 
+def widened(lane: Lane, value: str, source: DType, to: DType) -> str:
+    """An operand's element in the dtype that products are summed in; integers have a sign."""
+    if source == to:
+        return value
+    if source.is_int:
+        return lane.convert("sext", source.llvm, value, to.llvm)
+    return lane.machine.widen(lane, value, source, to)
+
+
+def multiply_add(lane: Lane, dtype: DType, a: str, b: str, c: str) -> str:
+    """``a * b + c``: rounded once, or wrapping."""
+    if dtype.is_int:
+        return lane.two("add", dtype.llvm, lane.two("mul", dtype.llvm, a, b), c)
+    return lane.intrinsic("fma", dtype.llvm, a, b, c)
+
+
 def lower_dot(machine: Machine, op: tt.Dot) -> None:
     """See the module's text; a machine that has its own way with whole tiles takes it."""
     if machine.whole_dot(op):
@@ -91,7 +107,7 @@ def _product(machine: Machine, lane: Lane, op: tt.Dot, layout: Layout, a: int, b
             index = lane.two("add", "i32", lane.two("mul", "i32", at, lane.number(n, i32)), j)
             right[c] = _load(machine, lane, source, total, _at(lane, index, 0, size, b))
         return [
-            lane.intrinsic("fma", total.llvm, left[index // n], right[index % n], s)
+            multiply_add(lane, total, left[index // n], right[index % n], s)
             for index, s in zip(layout.indices, sums, strict=True)
         ]
 
@@ -100,5 +116,4 @@ def _product(machine: Machine, lane: Lane, op: tt.Dot, layout: Layout, a: int, b
 
 
 def _load(machine: Machine, lane: Lane, source: DType, to: DType, address: str) -> str:
-    value = machine.shared_load(lane, source, address, 1)[0]
-    return value if source == to else machine.widen(lane, value, source, to)
+    return widened(lane, machine.shared_load(lane, source, address, 1)[0], source, to)

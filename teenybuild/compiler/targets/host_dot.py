@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from teenybuild.compiler.ir.core import Value
 from teenybuild.compiler.ir.tt import Dot
 from teenybuild.compiler.ir.types import dtype_of, shape_of
-from teenybuild.compiler.lower.dot import accumulates_in
+from teenybuild.compiler.lower.dot import accumulates_in, multiply_add, widened
 from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.loops import counted
 from teenybuild.compiler.targets.host_arrays import Array, spread
@@ -22,7 +22,7 @@ _ROWS, _VECTORS = 4, 2
 
 
 def lower_whole_dot(machine: HostMachine, op: Dot) -> None:
-    """``result[i, j] = c[i, j] + Σ_k a[i, k] b[k, j]``, k in order, each step one fused multiply-add."""
+    """``result[i, j] = c[i, j] + Σ_k a[i, k] b[k, j]``, k in order, each step one multiply-add."""
     (m, k), (_, n) = shape_of(op.a.type), shape_of(op.b.type)
     total = accumulates_in(op)
     a = _in(machine, op.a, total)
@@ -48,7 +48,7 @@ def lower_whole_dot(machine: HostMachine, op: Dot) -> None:
                 for r in range(rows)
             ]
             return [
-                lane.intrinsic("fma", total.llvm, left[r], right[v], s)
+                multiply_add(lane, total, left[r], right[v], s)
                 for (r, v), s in zip(places, sums, strict=True)
             ]
 
@@ -73,7 +73,7 @@ def _in(machine: HostMachine, value: Value, to: DType) -> Array:
     lane = Lane(machine, min(8, array.threads))
 
     def turn(index: str, _: Sequence[str]) -> Sequence[str]:
-        _store(lane, wide, index, machine.widen(lane, _load(lane, array, index), source, to))
+        _store(lane, wide, index, widened(lane, _load(lane, array, index), source, to))
         return ()
 
     counted(machine.text, str(array.threads), lane.width, (), turn)
