@@ -20,6 +20,7 @@ from teenybuild.compiler.layout.policy import WarpPolicy
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
 from teenybuild.compiler.passes.hoist import HoistLoads
+from teenybuild.compiler.passes.rearrange import Rearrange
 from teenybuild.compiler.passes.simplify import Simplify
 from teenybuild.compiler.passes.streams import streams
 from teenybuild.compiler.targets.base import CodeTarget, Lowered, Settings
@@ -102,11 +103,13 @@ class Pass(Protocol):
 def passes(job: Job) -> tuple[Pass, ...]:
     """What happens to tile IR between ``.mlir`` and layouts, in order."""
     settings = job.settings
+    # Before anything else: it knows the patterns of what the front end writes.
+    rearrange = Rearrange()
     # On simplified IR, where "has no other use" is true as it stands; it leaves products without uses and constants twice.
     fuse = (FuseMultiplyAdd(), Simplify()) if settings.enable_fp_fusion else ()
     # Where lanes wait for each other; on the final program, while a load is still one operation.
     hoist = (HoistLoads(settings.threads),) if job.target.arch is not None else ()
-    return (*fuse, *hoist)
+    return (rearrange, *fuse, *hoist)
 
 
 def _apply(job: Job, steps: Iterable[Pass], function: core.Function) -> None:

@@ -98,6 +98,11 @@ def num_programs(axis: int) -> Any:
     _outside("tl.num_programs")
 
 
+def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, size_g: Any) -> Any:
+    """Where the program at row ``i`` and column ``j`` of ``size_i`` by ``size_j`` should work, (row, column): rows by groups of ``size_g``, and within a group column by column."""
+    _outside("tl.swizzle2d")
+
+
 def arange(start: int, end: int) -> Any:
     """``[start, start + 1, … end - 1]`` as a tile of i32. The bounds are constants, the length is a power of two."""
     _outside("tl.arange")
@@ -156,6 +161,36 @@ def permute(input: Any, *dims: int) -> Any:
 def trans(input: Any, *dims: int) -> Any:
     """``permute``; without ``dims``, the last two axes change places. ``x.T`` is the same."""
     _outside("tl.trans")
+
+
+def join(a: Any, b: Any) -> Any:
+    """``a`` and ``b``, of one dtype and brought to one shape, beside each other along a new last axis; two scalars give a tile of two."""
+    _outside("tl.join")
+
+
+def split(a: Any) -> Any:
+    """The inverse of ``join``: what stands at 0 and what stands at 1 of the last axis, whose side is 2; of a tile of two, two scalars."""
+    _outside("tl.split")
+
+
+def interleave(a: Any, b: Any) -> Any:
+    """``a[0], b[0], a[1], b[1], …`` along the last axis, which becomes twice as long."""
+    _outside("tl.interleave")
+
+
+def cat(input: Any, other: Any, can_reorder: bool = False) -> Any:
+    """All of ``input``, then all of ``other``: two tiles of one axis, of one length and dtype. The order is this one whether or not another is allowed."""
+    _outside("tl.cat")
+
+
+def flip(x: Any, dim: int | None = None) -> Any:
+    """The elements in reverse along ``dim``, or along the last axis."""
+    _outside("tl.flip")
+
+
+def gather(src: Any, index: Any, axis: int) -> Any:
+    """For each element of ``index``, integers, the element of ``src`` that it names along ``axis`` and that stands at the same place along the others. An index is taken modulo the side of ``src``: -1 is the last, and nothing beside the tile is ever read."""
+    _outside("tl.gather")
 
 
 def load(
@@ -463,6 +498,31 @@ def cumprod(input: Any, axis: int = 0, reverse: bool = False) -> Any:
 def associative_scan(input: Any, axis: int, combine_fn: Any, reverse: bool = False) -> Any:
     """A tile, or a tuple of tiles: each element combined with all before it by a function of two values (of two of each): associative."""
     _outside("tl.associative_scan")
+
+
+def histogram(input: Any, num_bins: int, mask: Any = None) -> Any:
+    """How often each of ``0, 1, … num_bins - 1`` is in ``input``, a tile of integers of one axis, as i32; where ``mask`` is off, and what is none of them, is not counted."""
+    _outside("tl.histogram")
+
+
+def sort(x: Any, dim: int | None = None, descending: bool = False) -> Any:
+    """The elements in order along ``dim``, or along the last axis. -0.0 comes before 0.0; a NaN counts as larger than every number."""
+    _outside("tl.sort")
+
+
+def topk(x: Any, k: int, dim: int | None = None) -> Any:
+    """The ``k`` largest along ``dim``, or along the last axis, the largest first, in the order of ``sort``. ``k`` is a power of two; where it is less than the side, narrow floats are given as f32 and narrow integers as i32, as in Triton."""
+    _outside("tl.topk")
+
+
+def bitonic_merge(x: Any, dim: int | None = None, descending: bool = False) -> Any:
+    """The elements in order along ``dim``, or along the last axis, if they first rise and then fall along it, or first fall and then rise."""
+    _outside("tl.bitonic_merge")
+
+
+def map_elementwise(scalar_fn: Any, *args: Any, pack: int = 1) -> Any:
+    """A function of scalars, done for each element of tiles of one shape: a tile for each value it returns. It may branch; it may not loop, load or store. With ``pack`` it takes so many neighbours of each tile at once, and gives as many of each result."""
+    _outside("tl.map_elementwise")
 
 
 def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) -> Any:

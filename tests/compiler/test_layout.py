@@ -17,11 +17,13 @@ from teenybuild.compiler.layout.linear import (
     blocked,
     broadcast_view,
     drop_axis,
+    half_view,
     identity,
     log2,
     reduction_order,
     row_major,
     thread_runs,
+    twice_view,
 )
 from teenybuild.compiler.layout.policy import RowMajorPolicy, WarpPolicy
 
@@ -89,6 +91,36 @@ def test_a_view_reads_its_own_lane(layout: Layout, data: st.DataObject) -> None:
         assert mine == {view(index(layout, r, thread)) for r in range(layout.count)}
     # No register holds what another of the lane holds.
     assert through.count == len({index(through, r, 0) for r in range(through.count)})
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(layout=layouts(), side=st.sampled_from([0, 1]))
+def test_halves_lie_in_the_lane_that_reads_one(layout: Layout, side: int) -> None:
+    """The source of a split, laid out for its result, is held whole; and read as twice, each lane has what it had."""
+    shape = (*layout.shape, 2)
+    half, twice = half_view(shape, side), twice_view(layout.shape)
+    source = layout.viewed(half)
+    assert sorted(held(source)) == list(range(prod(shape)))
+    assert source.registers[0] == 1
+    for thread in range(1 << len(layout.threads)):
+        mine = {index(source, r, thread) for r in range(source.count)}
+        for r in range(layout.count):
+            element = index(layout, r, thread)
+            assert half(element) == 2 * element + side
+            assert half(element) in mine
+            assert twice(half(element)) == element
+    assert source.viewed(twice) == layout
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(layout=layouts(), data=st.data())
+def test_elements_that_differ_in_some_bits_are_as_far_apart_everywhere(
+    layout: Layout, data: st.DataObject
+) -> None:
+    flip = data.draw(st.integers(0, prod(layout.shape) - 1))
+    register, thread = layout.place(flip)
+    for r, t in itertools.product(range(layout.count), range(1 << len(layout.threads))):
+        assert index(layout, r ^ register, t ^ thread) == index(layout, r, t) ^ flip
 
 
 def coordinates(shape: tuple[int, ...], element: int) -> tuple[int, ...]:

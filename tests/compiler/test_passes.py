@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from teenybuild.compiler.ir import arith, core, fold, math, scf, tt
+from teenybuild.compiler.ir import arith, core, fold, math, moves, scf, tt
 from teenybuild.compiler.ir.constant import Constant, constant
 from teenybuild.compiler.ir.core import Block, Function, Op, Value, VerifyError, walk
 from teenybuild.compiler.ir.numbers import literal, round_to, wrap
@@ -20,6 +20,7 @@ from teenybuild.compiler.ir.verifier import verify
 from teenybuild.compiler.passes.access import pointer_access
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
 from teenybuild.compiler.passes.hoist import HoistLoads
+from teenybuild.compiler.passes.rearrange import Rearrange, flipped
 from teenybuild.compiler.passes.simplify import Simplify
 from teenybuild.dtypes import DType, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from tests.support.run import numpy_dtype
@@ -49,6 +50,66 @@ def store(pointer: Value, value: Value) -> tt.Store:
     return tt.Store(pointer, value)
 
 
+# Rearrange ------------------------------------------------------------------------------------------------------
+
+
+def _index(text: str) -> tuple[Value, int]:
+    """An index of a tile [4, 16], and the axis it counts along."""
+    i = tt.MakeRange(1 if "late" in text else 0, 17 if "late" in text else 16).result
+    if text == "sum":
+        i = arith.AddI(i, constant(3, i.type).result).result
+    if text == "twice":
+        i = arith.XOrI(arith.XOrI(i, constant(5, i.type).result).result, constant(6, i.type).result).result
+    if text == "backward":
+        i = arith.SubI(constant(15, i.type).result, i).result
+    if text == "too far back":
+        i = arith.SubI(constant(14, i.type).result, i).result
+    if text == "beyond":
+        i = arith.XOrI(i, constant(16, i.type).result).result
+    if text == "wide":
+        i = arith.ExtSI(i, i64).result
+        i = arith.XOrI(i, constant(8, i.type).result).result
+    row = tt.ExpandDims(i, Tile((1, 16), _element_of(i)), 0).result
+    return tt.Broadcast(row, Tile((4, 16), _element_of(i))).result, 0 if text == "other axis" else 1
+
+
+def _element_of(value: Value) -> DType:
+    assert isinstance(value.type, Tile)
+    assert isinstance(value.type.element, DType)
+    return value.type.element
+
+
+@pytest.mark.parametrize(
+    ("text", "flip"),
+    [
+        ("plain", 0), ("twice", 3), ("backward", 15), ("wide", 8),
+        ("late", None), ("sum", None), ("too far back", None), ("beyond", None), ("other axis", None),
+    ],
+)  # fmt: skip
+def test_an_index_with_bits_flipped_is_recognised(text: str, flip: int | None) -> None:
+    assert flipped(*_index(text)) == flip
+
+
+def test_what_joins_and_gathers_become() -> None:
+    def make(p: Value, x: Value, i: Value) -> list[Op]:
+        place = tt.MakeRange(0, 8)
+        five = constant(5, place.result.type)
+        index = arith.XOrI(place.result, five.result)
+        picked = tt.Gather(x, index.result, 0)
+        same = tt.Gather(picked.result, place.result, 0)
+        free = tt.Gather(same.result, i, 0)
+        joined = tt.Join(free.result, picked.result)
+        split = tt.Split(joined.result)
+        return [place, five, index, picked, same, free, joined, split, *(store(p, r) for r in split.results)]
+
+    made = function([Tile((8,), P32), Tile((8,), f32), Tile((8,), i32)], make)
+    Rearrange().apply(made)
+    found = [
+        name for name in simplified(made) if name.startswith(("ttg", "tt.gather", "tt.join", "tt.split"))
+    ]
+    assert found == ["ttg.exchange", "tt.gather", "ttg.twice", "ttg.twice", "ttg.half", "ttg.half"]
+
+
 # Simplify -------------------------------------------------------------------------------------------------------
 
 
@@ -69,6 +130,16 @@ def test_equal_values_are_one() -> None:
         return [a, b, c, d, store(p, c.result), store(p, d.result)]
 
     assert simplified(function([P32, f32, f32], make)) == ["arith.addf", "arith.mulf", "tt.store", "tt.store"]
+
+
+def test_operations_of_several_results_are_one_too() -> None:
+    def make(p: Value, x: Value) -> list[Op]:
+        a, b = tt.Split(x), tt.Split(x)
+        total = arith.AddF(a.results[1], b.results[1])
+        return [a, b, total, store(p, total.result), store(p, b.results[0])]
+
+    made = function([Tile((8,), P32), Tile((8, 2), f32)], make)
+    assert simplified(made) == ["tt.split", "arith.addf", "tt.store", "tt.store"]
 
 
 def test_what_is_not_equal_stays() -> None:
@@ -596,6 +667,22 @@ MALFORMED: dict[str, Callable[[Value, Value, Value], list[Op]]] = {
     "a reduction along no axis": lambda p, x, n: [
         s := tt.Splat(x, Tile((4,), f32)), tt.Reduce((s.result,), 0, Block([Value(f32)], [tt.ReduceReturn((x,))])),
     ],
+    "a join of two types": lambda p, x, n: [s := tt.Splat(x, Tile((4,), f32)), t := tt.Splat(n, Tile((4,), i32)), tt.Join(s.result, t.result)],
+    "a join of scalars": lambda p, x, n: [tt.Join(x, x)],
+    "a split into four": lambda p, x, n: [s := tt.Splat(x, Tile((2, 4), f32)), tt.Split(s.result)],
+    "a split into scalars": lambda p, x, n: [s := tt.Splat(x, Tile((2,), f32)), tt.Split(s.result)],
+    "a gather by floats": lambda p, x, n: [s := tt.Splat(x, Tile((4,), f32)), tt.Gather(s.result, s.result, 0)],
+    "a gather of other sides": lambda p, x, n: [
+        s := tt.Splat(x, Tile((4, 4), f32)), i := tt.Splat(n, Tile((2, 4), i32)), tt.Gather(s.result, i.result, 1),
+    ],
+    "a gather of other axes": lambda p, x, n: [s := tt.Splat(x, Tile((4, 4), f32)), i := tt.Splat(n, Tile((4,), i32)), tt.Gather(s.result, i.result, 0)],
+    "a histogram of floats": lambda p, x, n: [s := tt.Splat(x, Tile((4,), f32)), tt.Histogram(8, s.result)],
+    "a histogram of two axes": lambda p, x, n: [s := tt.Splat(n, Tile((4, 4), i32)), tt.Histogram(8, s.result)],
+    "a histogram under integers": lambda p, x, n: [s := tt.Splat(n, Tile((4,), i32)), tt.Histogram(8, s.result, s.result)],
+    "twice of another size": lambda p, x, n: [s := tt.Splat(x, Tile((4,), f32)), moves.Twice(s.result, Tile((2, 4), f32))],
+    "half of another axis": lambda p, x, n: [s := tt.Splat(x, Tile((2, 4), f32)), moves.Half(s.result, Tile((4,), f32), 0)],
+    "an exchange with nothing": lambda p, x, n: [s := tt.Splat(x, Tile((4,), f32)), moves.Exchange(s.result, 0, 0)],
+    "an exchange beyond the side": lambda p, x, n: [s := tt.Splat(x, Tile((4,), f32)), moves.Exchange(s.result, 0, 4)],
     "a product of other shapes": lambda p, x, n: [
         a := tt.Splat(x, Tile((4, 8), f32)), c := tt.Splat(x, Tile((4, 4), f32)), tt.Dot(a.result, a.result, c.result),
     ],
@@ -619,7 +706,7 @@ def test_a_block_without_an_end_is_refused() -> None:
 
 def test_passes_are_values() -> None:
     """Frozen, named, comparable: what a pipeline is a tuple of."""
-    for made in (Simplify(), FuseMultiplyAdd(), HoistLoads(128)):
+    for made in (Simplify(), Rearrange(), FuseMultiplyAdd(), HoistLoads(128)):
         assert dataclasses.is_dataclass(made)
         assert made == dataclasses.replace(made)
         assert made.name

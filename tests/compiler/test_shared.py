@@ -18,9 +18,13 @@ from teenybuild.compiler.lower.shared import SharedMemory
 
 @dataclass
 class Step:
-    """An operation: buffers of these sizes are written, a barrier passed, all of them read."""
+    """An operation: buffers of these sizes are written, a barrier passed, all of them read.
+
+    With ``counts``, as in a histogram, the last buffer is written again after the barrier, and read only after another one.
+    """
 
     sizes: tuple[int, ...]
+    counts: bool = False
     placed: list[tuple[int, int, bool]] = field(default_factory=list[tuple[int, int, bool]])
 
 
@@ -40,7 +44,7 @@ class Branch:
 Program = list[Step | Loop | Branch]
 
 SIZES = st.sampled_from([4, 16, 64, 512, 1024, 4096, 8192, 12288])
-STEPS = st.builds(Step, st.lists(SIZES, min_size=1, max_size=3).map(tuple))
+STEPS = st.builds(Step, st.lists(SIZES, min_size=1, max_size=3).map(tuple), st.booleans())
 PROGRAMS: st.SearchStrategy[Program] = st.recursive(
     st.lists(STEPS, max_size=3),
     lambda inner: st.lists(
@@ -60,6 +64,9 @@ def place(program: Program, memory: SharedMemory) -> None:
                     (offset, size, wait) for size in part.sizes for offset, wait in [memory.place(size, 16)]
                 ]
                 memory.barrier()
+                if part.counts:
+                    offset, size, _ = part.placed[-1]
+                    memory.barrier((offset, offset + size))
             case Loop():
                 before = memory.enter_loop()
                 place(part.test, memory)
@@ -105,7 +112,8 @@ class Running:
             for start, stop in self._reading + written:
                 assert offset + size <= start or stop <= offset, "written while it may still be read"
             written.append((offset, offset + size))
-        self._reading = written  # the step's own barrier: what was read before is done with
+        # The step's own barrier: what was read before is done with; after a second one only what was written in between is.
+        self._reading = written[-1:] if step.counts else written
 
 
 @settings(max_examples=400, deadline=None, derandomize=True)

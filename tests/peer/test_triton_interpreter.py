@@ -29,11 +29,15 @@ from tests.language import (
     oracle,
     test_control,
     test_dot,
+    test_gather,
+    test_joining,
+    test_mapping,
     test_memory,
     test_programs,
     test_random_numbers,
     test_reductions,
     test_scans,
+    test_sorting,
     test_while,
 )
 from tests.support.elementwise import elementwise, language_dtype
@@ -162,6 +166,15 @@ KERNELS: dict[str, Job] = {
     "running sums": (test_scans.RUNNING, {"x": whole(3, 16, 32), "o": zeros(16, 32), "p": zeros(16, 32)}, (1,), {"M": 16, "N": 32, "AXIS": 1, "REVERSE": False}),
     "running sums, reversed": (test_scans.RUNNING, {"x": whole(3, 16, 32), "o": zeros(16, 32), "p": zeros(16, 32)}, (1,), {"M": 16, "N": 32, "AXIS": 0, "REVERSE": True}),
     "reductions that feed each other": (test_reductions.CHAIN, {"x": whole(2, 16, 32), "o": zeros(16, 32)}, (1,), {"M": 16, "N": 32}),
+    "swizzled programs": (test_mapping.SWIZZLE, {"o": zeros(7, 3, dtype="i32"), "p": zeros(8, 8, dtype="i32"), "rows": 8, "columns": 8}, (7, 3), {"I": 7, "J": 3, "G": 2}),
+    "three axes picked": (
+        test_gather.THREE_D, {"x": ramp(4, 8, 16, dtype="i32"), "o": zeros(2, 4, 8, 16, dtype="i32"), "p": zeros(4, 8, 16, dtype="i32"), "q": zeros(2, 4, 8, 16, dtype="i32")},
+        (1,), {"A": 4, "B": 8, "C": 16},
+    ),
+    "counts": (
+        test_gather.HISTOGRAM, {"x": ramp(512, dtype="i32") % 64, "mask": ramp(512, dtype="i8") % 3, "o": zeros(64, dtype="i32"), "p": zeros(64, dtype="i32"), "n": 500},
+        (1,), {"N": 512, "BINS": 64},
+    ),
     "matmul": (
         test_dot.MATMUL, {"a": whole(3, 33, 40), "b": whole(4, 40, 17), "o": zeros(33, 17, dtype="f16"), "M": 33, "N": 17, "K": 40}, (2, 2),
         {"BM": 32, "BN": 16, "BK": 32},
@@ -179,6 +192,51 @@ KERNELS: dict[str, Job] = {
 }  # fmt: skip
 
 
+def unlike(name: str, *shape: int) -> Array:
+    """Numbers that all differ, in any order, without NaN: what sorting loses none of in Triton either. Bools repeat, and come out equal."""
+    found = np.random.default_rng(1).permutation(int(np.prod(shape)))
+    return (
+        (found % 2 == 1 if name == "i1" else found - (0 if name in oracle.UNSIGNED else 60))
+        .reshape(shape)
+        .astype(numpy_dtype(name))
+    )
+
+
+def arrangements(name: str) -> Iterator[tuple[str, Job]]:
+    """Joins, picks, counts and sorting of one dtype."""
+    x, y = tame(unlike(name, 8, 16)), tame(unlike(name, 8, 16)[::-1].copy())
+    two, wide = np.stack([zeros(8, 16, dtype=name)] * 2, -1), zeros(8, 32, dtype=name)
+    yield (
+        f"joins of {name}",
+        (
+            test_joining.JOIN,
+            {"x": x, "y": y, "o": two, "p": wide, "q": x * 0, "r": x * 0},
+            (1,),
+            {"M": 8, "N": 16},
+        ),
+    )
+    yield f"flips of {name}", (test_gather.FLIP, {"x": x, "o": x * 0, "p": x * 0}, (1,), {"M": 8, "N": 16})
+    index = np.random.default_rng(2).integers(0, 16, (8, 4)).astype(np.int32)
+    picked = {"x": x, "i": index, "o": zeros(8, 4, dtype=name)}
+    yield f"picks of {name}", (test_gather.GATHER, picked, (1,), {"M": 8, "N": 16, "P": 8, "Q": 4, "AXIS": 1})
+    if name == "bf16":
+        return  # compared as integers
+    yield (
+        f"sorting of {name}",
+        (test_sorting.SORT, {"x": x, "o": x * 0, "p": x * 0}, (1,), {"M": 8, "N": 16, "DIM": 1}),
+    )
+    given = test_sorting.NARROW.get(name, name)
+    source = test_sorting.TOPK.replace("{out}", language_dtype(given))
+    yield (
+        f"the largest of {name}",
+        (source, {"x": x, "o": zeros(8, 4, dtype=given)}, (1,), {"M": 8, "N": 16, "K": 4, "DIM": 1}),
+    )
+    yield (
+        f"merging of {name}",
+        (test_sorting.MERGE, {"x": x, "o": x * 0, "p": x * 0}, (1,), {"M": 8, "N": 16}),
+    )
+
+
 def jobs() -> Iterator[tuple[str, Job]]:
     """Everything that is compared, by name."""
     for left, right in itertools.product(oracle.ALL, repeat=2):
@@ -191,6 +249,7 @@ def jobs() -> Iterator[tuple[str, Job]]:
             yield f"extrema {name}", extrema(name)
             if name != "i1":
                 yield f"unary {name}", unary(name)
+        yield from arrangements(name)
         for function in ("sum", "max", "min"):
             if name not in ("bf16", "i1"):
                 yield f"{function} of {name}", reduction(function, name, 1)

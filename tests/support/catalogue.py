@@ -20,6 +20,10 @@ from tests.language import (
     test_dot,
     test_fp8,
     test_functions,
+    test_gather,
+    test_joining,
+    test_many_axes,
+    test_mapping,
     test_memory,
     test_programs,
     test_random_numbers,
@@ -27,6 +31,7 @@ from tests.language import (
     test_rounding_and_hints,
     test_scans,
     test_shapes,
+    test_sorting,
     test_while,
 )
 
@@ -151,6 +156,44 @@ def _libdevice(first: str) -> Entry:
     return Entry(f"libdevice_{first}", source, {"x": f"*{first}", "o": "*f64"})
 
 
+def _arrangements() -> Iterator[Entry]:
+    """Joins, gathers, sorting, and functions of scalars over tiles."""
+    for dtype in ("f32", "i1", "bf16", "i64"):
+        yield _entry(f"join_{dtype}", test_joining.JOIN, f"x y o p q r: *{dtype}", "M=8 N=64")
+    yield _entry("split_columns", test_joining.SPLIT, "x o p: *f32", "N=256 S=1 T=256")
+    yield _entry("cat", test_joining.CAT, "x y o p: *f16", "N=64")
+    yield _entry("join_mixed", test_joining.MIXED, "x o p: *f32, n: i32")
+    for dtype, index in (("f32", "i32"), ("u8", "i64"), ("f64", "u8")):
+        const = "M=16 N=32 P=16 Q=8 AXIS=1"
+        yield _entry(f"gather_{dtype}_{index}", test_gather.GATHER, f"x o: *{dtype}, i: *{index}", const)
+    yield _entry("gather_patterns", test_gather.PATTERNS, "x o: *f32", "N=1024")
+    yield _entry("gather_three_d", test_gather.THREE_D, "x o p q: *i32", "A=4 B=8 C=16")
+    for dtype in ("bf16", "i1", "f64"):
+        yield _entry(f"flip_{dtype}", test_gather.FLIP, f"x o p: *{dtype}", "M=16 N=64")
+    for dtype in ("i32", "u8", "i64"):
+        yield _entry(
+            f"histogram_{dtype}",
+            test_gather.HISTOGRAM,
+            f"x: *{dtype}, mask: *i8, o p: *i32, n: i32",
+            "N=512 BINS=64",
+        )
+    yield _entry("buckets", test_gather.BUCKETS, "x o p: *i32, n: i32", "B=128 BINS=32")
+    for dtype in ("f32", "bf16", "i1", "u64", "f64"):
+        yield _entry(f"sort_{dtype}", test_sorting.SORT, f"x o p: *{dtype}", "M=4 N=64 DIM=1")
+    yield _entry("sort_columns", test_sorting.SORT, "x o p: *i16", "M=64 N=4 DIM=0")
+    yield _entry("sort_line", test_sorting.LINE, "x o: *f32, n: i32", "N=512 DOWN=True")
+    yield _entry(
+        "topk", test_sorting.TOPK.replace("{out}", "tl.float32"), "x: *f16, o: *f32", "M=8 N=64 K=8 DIM=1"
+    )
+    yield _entry("merge", test_sorting.MERGE, "x o p: *f32", "M=4 N=128")
+    yield _entry("map", test_mapping.MAP, "x o: *f32, i p: *i32", "N=64")
+    yield _entry("map_packed", test_mapping.PACKED, "x y o p q: *i32", "M=8 N=16")
+    yield _entry("swizzled", test_mapping.SWIZZLE, "o p: *i32, rows columns: i32", "I=4 J=4 G=2")
+    body = "r = tl.cumsum(tl.sort(tl.permute(t, (3, 0, 4, 1, 2)), 1), 2).sum(3)"
+    five = test_many_axes.KERNEL.replace("{shape}", "(2, 4, 2, 8, 4)").replace("{body}", body)
+    yield _entry("five_axes", five, "x o: *f32", "SIZE=512 OUT=128")
+
+
 def _entries() -> Iterator[Entry]:
     div = {name: {"div": 16} for name in ("x", "o", "n")}
     yield _entry("copy_f32", test_memory.COPY, "x o: *f32, n: i32", "BLOCK=1024")
@@ -187,6 +230,7 @@ def _entries() -> Iterator[Entry]:
     yield _entry("block_branch", test_block_pointers.BRANCH, "x o: *f32, n k: i32", "B=32")
     yield _entry("places", test_combining.PLACES, "x v w: *f32, i j: *i32", "M=16 N=64 AXIS=1 OUT=16")
     yield _entry("own_combine", test_combining.OWN, "x o p: *f32, q: *i32", "M=16 N=32")
+    yield from _arrangements()
     yield _entry("random", test_random_numbers.RAND, "i: *u32, f g: *f32, seed: i32, start: i64", "B=64")
     yield _entry("philox", test_random_numbers.PHILOX, "o: *u64, seed a b c d: i64", "ROUNDS=10")
     yield _entry("running", test_scans.RUNNING, "x o p: *f32", "M=16 N=64 AXIS=1 REVERSE=False")

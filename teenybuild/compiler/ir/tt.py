@@ -34,7 +34,7 @@ from teenybuild.compiler.ir.types import (
     with_element,
     with_shape,
 )
-from teenybuild.dtypes import DType, i1, i32
+from teenybuild.dtypes import DType, i1, i32, i64
 
 Axis = Literal["x", "y", "z"]
 
@@ -163,6 +163,89 @@ class Trans(Viewing, name="tt.trans", traits=PURE):
             shape[axis] for axis in self.order
         ):
             raise VerifyError(self, f"{spell(self.source.type)} to {spell(self.type)} by {self.order}")
+
+
+class Join(Op, name="tt.join", traits=PURE):
+    """Two tiles of one type beside each other in a new last axis of two."""
+
+    lhs: Operand
+    rhs: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        return (with_shape(self.lhs.type, (*shape_of(self.lhs.type), 2)),)
+
+    def verify(self) -> None:
+        if self.lhs.type != self.rhs.type or not isinstance(self.lhs.type, Tile):
+            raise VerifyError(self, f"{spell(self.lhs.type)} and {spell(self.rhs.type)}")
+
+    def assembly(self, names: Names) -> str:
+        types = f"{spell(self.lhs.type)} -> {spell(self.results[0].type)}"
+        return f"{self.name} {names[self.lhs]}, {names[self.rhs]} : {types}"
+
+
+class Split(Op, name="tt.split", traits=PURE):
+    """The two halves of a tile along its last axis, which has two elements and vanishes."""
+
+    source: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        half = with_shape(self.source.type, shape_of(self.source.type)[:-1])
+        return (half, half)
+
+    def verify(self) -> None:
+        shape = shape_of(self.source.type)
+        if len(shape) < 2 or shape[-1] != 2:
+            raise VerifyError(self, f"{spell(self.source.type)} has no last axis of two")
+
+    def assembly(self, names: Names) -> str:
+        types = f"{spell(self.source.type)} -> {spell(self.results[0].type)}"
+        return f"{self.name} {names[self.source]} : {types}"
+
+
+class Gather(Op, name="tt.gather", traits=PURE):
+    """Each element of the result is the source's that ``index`` says along ``axis``, modulo that side, at its own place along the others."""
+
+    source: Operand
+    index: Operand
+    axis: int
+
+    def infer(self) -> tuple[Type, ...]:
+        return (with_shape(self.source.type, shape_of(self.index.type)),)
+
+    def verify(self) -> None:
+        source, index = shape_of(self.source.type), shape_of(self.index.type)
+        dtype = element(self.index.type)
+        if isinstance(dtype, Pointer) or dtype not in (i32, i64):
+            raise VerifyError(self, f"the index is {spell(self.index.type)}")
+        others = zip(source, index, strict=False)
+        if len(source) != len(index) or any(a != b for d, (a, b) in enumerate(others) if d != self.axis):
+            raise VerifyError(self, f"{spell(self.source.type)} by {spell(self.index.type)}")
+
+    def assembly(self, names: Names) -> str:
+        types = f"({spell(self.source.type)}, {spell(self.index.type)}) -> {spell(self.results[0].type)}"
+        return f"{self.name} {names[self.source]}[{names[self.index]}] {{axis = {self.axis} : i32}} : {types}"
+
+
+class Histogram(Op, name="tt.histogram", traits=PURE):
+    """How often each number from 0 to ``bins`` - 1 is in the source where ``mask`` holds; others are not counted."""
+
+    bins: int
+    source: Operand
+    mask: OptionalOperand = None
+
+    def infer(self) -> tuple[Type, ...]:
+        return (Tile((self.bins,), i32),)
+
+    def verify(self) -> None:
+        dtype = element(self.source.type)
+        if isinstance(dtype, Pointer) or dtype not in (i32, i64) or len(shape_of(self.source.type)) != 1:
+            raise VerifyError(self, f"counts {spell(self.source.type)}")
+        if self.mask is not None and self.mask.type != mask_of(self.source.type):
+            raise VerifyError(self, f"the mask is {spell(self.mask.type)}")
+
+    def assembly(self, names: Names) -> str:
+        operands = ", ".join(names[v] for v in self.operands)
+        return f"{self.name} {operands} : {spell(self.source.type)} -> {spell(self.results[0].type)}"
 
 
 class AddPtr(Op, name="tt.addptr", traits=PURE | ELEMENTWISE):

@@ -16,6 +16,7 @@ from typing import cast
 from teenybuild.compiler.ir import arith, math, scf, tt
 from teenybuild.compiler.ir.constant import Constant
 from teenybuild.compiler.ir.core import ELEMENTWISE, Block, Function, Op, Value
+from teenybuild.compiler.ir.moves import Exchange
 from teenybuild.compiler.ir.types import Pointer, Tile, element, shape_of
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.linear import Layout, drop_axis, reduction_order, within_warps
@@ -145,7 +146,7 @@ class _Infer:
                 # Neighbouring lanes on neighbouring elements: an atomic access is of one element.
                 order = fastest_axes(op.pointer, self._axes)
                 self._give(op.result, self._policy.access(op.pointer.type.shape, order, 1))
-            if isinstance(op, tt.Dot | tt.Combining | tt.Print | tt.Assert):
+            if isinstance(op, tt.Dot | tt.Combining | tt.Gather | tt.Histogram | tt.Print | tt.Assert):
                 self.given.update({v: self._default(v) for v in op.operands if v in self._cheap})
         while True:
             # What a value is computed from decides before what it is computed for.
@@ -212,6 +213,10 @@ class _Infer:
                     home = self.settled(op.sources[0])
                     for result in op.results:
                         changed |= self._give(result, home and within_warps(home, op.axis))
+                case tt.Gather():
+                    changed |= self._give(op.result, self.homes.get(op.index))
+                case Exchange():
+                    changed |= self._give(op.result, self.homes.get(op.source))
                 case scf.Loop():
                     changed |= self._tie_loop(op)
                 case scf.If():
@@ -260,6 +265,10 @@ class _Infer:
                 case tt.AtomicRmw() | tt.AtomicCas():
                     for value in op.operands:
                         changed |= self._give(value, self.homes.get(op.result))
+                case tt.Gather():
+                    changed |= self._give(op.index, self.homes.get(op.result))
+                case Exchange():
+                    changed |= self._give(op.source, self.homes.get(op.result))
                 case tt.Viewing():
                     home = self.homes.get(op.result)
                     changed |= self._give(op.source, source_layout(op, home, self._policy) if home else None)
@@ -369,6 +378,13 @@ class _Rewrite:
                 layout = self._homes[op.result]
                 operands = (self._home(op.a), self._home(op.b), self.want(op.c, layout))
                 self._keep(tt.Dot(*operands, op.precision), op)
+            case tt.Gather():
+                index = self.want(op.index, self._homes[op.result])
+                self._keep(tt.Gather(self._home(op.source), index, op.axis), op)
+            case tt.Histogram():
+                counted = self._home(op.source)
+                mask = op.mask and self.want(op.mask, cast(Layout, counted.layout))
+                self._keep(tt.Histogram(op.bins, counted, mask), op)
             case tt.Store() if isinstance(op.pointer.type, Tile):
                 layout = self._stores[op]
                 self._keep(op.copy(lambda v: self.want(v, layout)), op)

@@ -6,6 +6,7 @@ from typing import cast
 
 from teenybuild.compiler.ir import scf, tt
 from teenybuild.compiler.ir.core import ELEMENTWISE, Function, Op, Value, VerifyError, walk
+from teenybuild.compiler.ir.moves import Exchange
 from teenybuild.compiler.ir.types import Tile
 from teenybuild.compiler.layout.linear import Layout, drop_axis, within_warps
 from teenybuild.compiler.layout.policy import Policy
@@ -47,6 +48,12 @@ def _check(op: Op, policy: Policy) -> None:
                 raise VerifyError(op, "its axis does not lie within warps")
         case tt.Dot():
             _same(op, [op.c, op.result])
+        case tt.Gather():
+            _same(op, [op.index, op.result])
+        case tt.Histogram():
+            _same(op, op.operands)
+        case Exchange():
+            _same(op, [op.source, op.result])
         case scf.Loop():
             for each in op.carried:
                 _same(op, [each.initial, *each.args, each.yielded, each.result])

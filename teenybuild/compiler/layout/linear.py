@@ -85,24 +85,32 @@ class Layout:
         return register, thread
 
     def viewed(self, view: View) -> Layout:
-        """The layout of the tile that ``view`` reads, such that reading it takes no movement between lanes."""
-        registers = [view(b) for b in self.registers]
+        """The layout of the tile that ``view`` reads, such that reading it takes no movement between lanes.
+
+        What the view never reads lies in the lowest registers, beside what it does.
+        """
+        registers = [*view.unread, *map(view.moved, self.registers)]
         return Layout(
             view.source,
             tuple(dict.fromkeys(b for b in registers if b)),
-            tuple(view(b) for b in self.lanes),
-            tuple(view(b) for b in self.warps),
+            tuple(map(view.moved, self.lanes)),
+            tuple(map(view.moved, self.warps)),
         )
 
 
 @dataclass(frozen=True)
 class View:
-    """Where a tile's elements come from in another: a linear map from its index bits to the ``source``'s."""
+    """Where a tile's elements come from in another: a linear map from its index bits to the ``source``'s, and ``flip`` XORed to that."""
 
     source: tuple[int, ...]
     bits: tuple[int, ...]
+    flip: int = 0
 
     def __call__(self, index: int) -> int:
+        return self.moved(index) ^ self.flip
+
+    def moved(self, index: int) -> int:
+        """The linear part: how far a step of ``index`` moves in the source."""
         found, i = 0, 0
         while index:
             if index & 1:
@@ -113,8 +121,16 @@ class View:
 
     @property
     def moves(self) -> bool:
-        """Whether an element's index changes."""
-        return any(basis != 1 << i for i, basis in enumerate(self.bits))
+        """Whether an element's index changes, or elements are left out."""
+        return bool(self.unread) or any(basis != 1 << i for i, basis in enumerate(self.bits))
+
+    @cached_property
+    def unread(self) -> tuple[int, ...]:
+        """Bits of the source's index that are the same wherever the view reads."""
+        read = 0
+        for basis in self.bits:
+            read |= basis
+        return tuple(1 << i for i in range(log2(prod(self.source))) if not read >> i & 1)
 
 
 def axis_offsets(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -151,6 +167,16 @@ def transposed_view(source: tuple[int, ...], order: tuple[int, ...]) -> View:
     offsets = axis_offsets(source)
     bits = [1 << (offsets[axis] + i) for axis in reversed(order) for i in range(log2(source[axis]))]
     return View(source, tuple(bits))
+
+
+def twice_view(source: tuple[int, ...]) -> View:
+    """Each element twice, along a new last axis."""
+    return View(source, (0, *(1 << i for i in range(log2(prod(source))))))
+
+
+def half_view(source: tuple[int, ...], side: int) -> View:
+    """What stands at ``side`` of the last axis, which has two elements."""
+    return View(source, tuple(2 << i for i in range(log2(prod(source)) - 1)), side)
 
 
 def drop_axis(shape: tuple[int, ...], axis: int) -> View:

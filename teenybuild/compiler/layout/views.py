@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from teenybuild.compiler.ir import tt
+from teenybuild.compiler.ir.moves import Half, Twice
 from teenybuild.compiler.ir.types import numel, shape_of
-from teenybuild.compiler.layout.linear import Layout, View, broadcast_view, identity, transposed_view
+from teenybuild.compiler.layout.linear import (
+    Layout,
+    View,
+    broadcast_view,
+    drop_axis,
+    half_view,
+    identity,
+    transposed_view,
+    twice_view,
+)
 from teenybuild.compiler.layout.policy import Policy
 
 
@@ -16,6 +26,10 @@ def view_of(op: tt.Viewing) -> View:
             return broadcast_view(source, shape_of(op.type))
         case tt.Trans():
             return transposed_view(source, op.order)
+        case Twice():
+            return twice_view(source)
+        case Half():
+            return half_view(source, op.side)
         case _:
             return identity(source, numel(op.type))
 
@@ -33,5 +47,12 @@ def result_layout(op: tt.Viewing, layout: Layout, policy: Policy) -> Layout | No
         case tt.Trans():
             back = tuple(op.order.index(axis) for axis in range(len(op.order)))
             return policy.viewed(layout, transposed_view(shape_of(op.type), back))
+        case Twice():
+            # As if the result were split again: the new axis lies in registers.
+            return policy.viewed(layout, half_view(shape_of(op.type), 0))
+        case Half():
+            kept = policy.viewed(layout, drop_axis(layout.shape, len(layout.shape) - 1))
+            # Where lanes or warps hold the halves, half of them would be left with copies.
+            return kept if kept.replica_bits == layout.replica_bits else None
         case _:
             return policy.viewed(layout, identity(shape_of(op.type), numel(op.type)))

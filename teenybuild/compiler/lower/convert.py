@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import cast
 
 from teenybuild.compiler.ir import tt
+from teenybuild.compiler.ir.core import Op, Value
 from teenybuild.compiler.ir.types import Element, element
 from teenybuild.compiler.layout.linear import Layout
 from teenybuild.compiler.lower.lane import Lane, element_bits
@@ -21,7 +22,7 @@ def lower_convert(machine: Machine, op: tt.ConvertLayout) -> None:
         renamed = [place[index] for index in result.indices]
         machine.local(op, lambda lane: [[lane.registers(op.source)[r] for r in renamed]])
         return
-    _through_shared(machine, op, source, result)
+    through_shared(machine, op, source, result)
 
 
 def _neighbours(layout: Layout, size: int) -> int:
@@ -41,30 +42,42 @@ def shared_tile(machine: Machine, kind: Element, bits: int) -> Callable[[Lane, L
     return lambda lane, layout, register: element_address(lane, layout, register, size, base)
 
 
-def _through_shared(machine: Machine, op: tt.ConvertLayout, source: Layout, result: Layout) -> None:
-    """Elements lie row-major in shared memory for a moment; lanes move as many neighbours at once as both sides hold."""
-    kind = element(op.source.type)
+def write_shared(machine: Machine, value: Value) -> int:
+    """Writes a tile row-major to shared memory, neighbours of a lane at once; its offset. A barrier must come before it is read."""
+    kind, layout = element(value.type), cast(Layout, value.layout)
     size = element_bits(kind) // 8
-    address = shared_tile(machine, kind, source.bits)
+    base = machine.shared((1 << layout.bits) * size, 16)
 
     def write(lane: Lane) -> LaneRegisters:
-        values = lane.registers(op.source)
-        owner = owns(lane, source.replica_bits) if source.replica_bits else None
-        step = _neighbours(source, size)
-        for r in range(0, source.count, step):
-            machine.shared_store(
-                lane, kind, address(lane, source, r), [values[i] for i in range(r, r + step)], owner
-            )
+        values = lane.registers(value)
+        owner = owns(lane, layout.replica_bits) if layout.replica_bits else None
+        step = _neighbours(layout, size)
+        for r in range(0, layout.count, step):
+            address = element_address(lane, layout, r, size, base)
+            machine.shared_store(lane, kind, address, [values[i] for i in range(r, r + step)], owner)
         return []
+
+    machine.each_lane([], write, 1 << len(layout.threads), [value])
+    return base
+
+
+def through_shared(machine: Machine, op: Op, source: Layout, result: Layout, flip: int = 0) -> None:
+    """Elements lie row-major in shared memory for a moment; each is read from where its index, XOR ``flip``, says."""
+    value = op.operands[0]
+    kind = element(value.type)
+    size = element_bits(kind) // 8
+    base = write_shared(machine, value)
+    machine.barrier()
 
     def read(lane: Lane) -> LaneRegisters:
         step = _neighbours(result, size)
+        inside = flip & (step - 1)
         found: list[str] = []
         for r in range(0, result.count, step):
-            found += machine.shared_load(lane, kind, address(lane, result, r), step)
+            address = element_address(lane, result, r, size, base, flip - inside)
+            values = machine.shared_load(lane, kind, address, step)
+            found += [values[i ^ inside] for i in range(step)]
         return [found]
 
-    machine.each_lane([], write, 1 << len(source.threads), [op.source])
-    machine.barrier()
     held = machine.each_lane([kind], read, 1 << len(result.threads))
-    machine.bind(op.result, held[0])
+    machine.bind(op.results[0], held[0])

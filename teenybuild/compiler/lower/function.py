@@ -8,6 +8,7 @@ from typing import cast
 from teenybuild.compiler.ir import scf, tt
 from teenybuild.compiler.ir.constant import Constant
 from teenybuild.compiler.ir.core import ELEMENTWISE, TERMINATOR, Block, Function, Op, walk
+from teenybuild.compiler.ir.moves import Exchange
 from teenybuild.compiler.ir.types import Tile, dtype_of, element
 from teenybuild.compiler.layout.assign import cheap_values
 from teenybuild.compiler.layout.axes import AxisAnalysis
@@ -20,6 +21,7 @@ from teenybuild.compiler.lower.convert import lower_convert
 from teenybuild.compiler.lower.debug import DebugInfo, Lines
 from teenybuild.compiler.lower.dot import lower_dot
 from teenybuild.compiler.lower.elementwise import RULES
+from teenybuild.compiler.lower.gather import lower_exchange, lower_gather, lower_histogram
 from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.machine import LaneRegisters, Machine
 from teenybuild.compiler.lower.memory import lower_load, lower_store
@@ -51,6 +53,9 @@ class FunctionLowering:
             tt.Store: lambda op: lower_store(machine, cast(tt.Store, op), axes),
             tt.Reduce: lambda op: lower_reduce(machine, cast(tt.Reduce, op)),
             tt.Scan: lambda op: lower_scan(machine, cast(tt.Scan, op)),
+            tt.Gather: lambda op: lower_gather(machine, cast(tt.Gather, op)),
+            tt.Histogram: lambda op: lower_histogram(machine, cast(tt.Histogram, op)),
+            Exchange: lambda op: lower_exchange(machine, cast(Exchange, op)),
             tt.Dot: lambda op: lower_dot(machine, cast(tt.Dot, op)),
             tt.AtomicRmw: lambda op: lower_atomic(machine, cast(tt.AtomicRmw, op), op.result in self._used),
             tt.AtomicCas: lambda op: lower_atomic(machine, cast(tt.AtomicCas, op), op.result in self._used),

@@ -185,6 +185,14 @@ class Machine(ABC):
         """``for i in range(count)`` within a lane: ``turn(i, values)`` gives the next values, all of LLVM type ``type_``."""
 
     @abstractmethod
+    def exchange(self, op: Op, register: int, lane: int) -> None:
+        """Each register of ``op``'s result is its source's whose number differs in the bits ``register``, of the lane whose number differs in ``lane``."""
+
+    @abstractmethod
+    def whole(self, value: Value) -> Callable[[Lane, str], str] | None:
+        """Reads an element of a tile by its index (row-major, i32), where the machine holds it in one place that all lanes see; else None."""
+
+    @abstractmethod
     def whole_dot(self, op: Dot) -> bool:
         """Lowers a product of whole tiles in the machine's own way; False where it has none."""
 
@@ -259,8 +267,15 @@ class Machine(ABC):
         """Reads neighbours at a byte offset (i32) of shared memory."""
 
     @abstractmethod
-    def barrier(self) -> None:
-        """All lanes' accesses to shared memory before this come before all after it."""
+    def shared_count(self, lane: Lane, address: str, mask: str) -> None:
+        """Adds one to the i32 at a byte offset (i32) of shared memory where the mask holds; lanes may meet at one."""
+
+    @abstractmethod
+    def barrier(self, writing: tuple[int, int] | None = None) -> None:
+        """All lanes' accesses to shared memory before this come before all after it.
+
+        ``writing``: (offset, bytes) set aside before the last barrier and written since.
+        """
 
     # Reports --------------------------------------------------------------------------------------------------
 

@@ -194,11 +194,11 @@ def owns(lane: Lane, bits: int) -> str:
     return lane.compare("icmp eq", "i32", masked, lane.number(0, i32))
 
 
-def element_address(lane: Lane, layout: Layout, register: int, size: int, base: int) -> str:
-    """Where a register's element stands among others of ``size`` bytes, row-major from ``base`` on; i32."""
-    index = index_of(lane, layout)
-    if layout.indices[register]:
-        index = lane.two("xor", "i32", index, lane.number(layout.indices[register], i32))
+def element_address(lane: Lane, layout: Layout, register: int, size: int, base: int, flip: int = 0) -> str:
+    """Where a register's element (or the one whose index differs in ``flip``) stands among others of ``size`` bytes, row-major from ``base`` on; i32."""
+    index, flip = index_of(lane, layout), flip ^ layout.indices[register]
+    if flip:
+        index = lane.two("xor", "i32", index, lane.number(flip, i32))
     scaled = lane.two("mul", "i32", index, lane.number(size, i32))
     return lane.two("add", "i32", scaled, lane.number(base, i32)) if base else scaled
 

@@ -50,9 +50,9 @@ class SharedMemory:
         self.size = max(self.size, offset + size)
         return offset, wait
 
-    def barrier(self) -> None:
-        """What was written is read from now on; what was being read no longer is."""
-        self._read, self._written = self._written, []
+    def barrier(self, writing: _Interval | None = None) -> None:
+        """What was written is read from now on; what was being read no longer is, but for ``writing`` (start, stop), which was written too."""
+        self._read, self._written = [*self._written, *([writing] if writing else [])], []
 
     def enter_loop(self) -> Snapshot:
         """The head of a loop: slower warps may still read what the end of the last turn left, whatever that will be."""

@@ -59,7 +59,7 @@ class _Forward:
                 key = (type(op), *op.operands, *map(_exact, op.attributes()))
                 same = known.get(key)
                 if same is not None:
-                    self._replaced[original.results[0]] = same.results[0]
+                    self._replaced.update(zip(original.results, same.results, strict=True))
                     continue
                 known[key] = op
             kept.append(op)

@@ -36,7 +36,7 @@ def streams(function: Function) -> Streams | None:
             return None
         if isinstance(op, scf.If) and any(isinstance(inner, tt.Load) for b in op.blocks for inner in walk(b)):
             return None
-        meets |= isinstance(op, tt.Combining)
+        meets |= isinstance(op, tt.Combining | tt.Gather | tt.Histogram)
         if isinstance(op, tt.Load) and isinstance(op.pointer.type, Tile):
             loads.append(op)
     varies = _Varies()

@@ -360,6 +360,50 @@ class HostMachine(Machine):
     ) -> list[str]:
         return counted(self.text, str(count), 1, [(type_, s) for s in start], turn, "i32")
 
+    def exchange(self, op: Op, register: int, lane: int) -> None:
+        source, result = op.operands[0], op.results[0]
+        count, carrier = cast(Layout, result.layout).count, self.carrier(element(result.type))
+        if lane < min(host_arrays.WIDTH, _threads(result)):
+
+            def within(side: Lane) -> LaneRegisters:
+                mine = side.registers(source)
+                return [[host_arrays.across(side, carrier, mine[r ^ register], lane) for r in range(count)]]
+
+            self.local(op, within)
+            return
+        array = self._standing(source)
+
+        def beyond(side: Lane) -> LaneRegisters:
+            assert self._scope is not None
+            at = self._scope.index
+            return [[host_arrays.load_across(side, array, r ^ register, at, lane) for r in range(count)]]
+
+        self.local(op, beyond)
+
+    def _standing(self, value: Value) -> host_arrays.Array:
+        """The array a tile stands in, for the run that is being gathered: it must not be written in that."""
+        found = self._arrays.get(value)
+        if found is None or any(value in p.results for p in self._run):
+            return self.array_of(value)
+        return found
+
+    def whole(self, value: Value) -> Callable[[Lane, str], str] | None:
+        if self.emulated is not None:
+            return None
+        array = self.array_of(value)
+
+        def read(lane: Lane, index: str) -> str:
+            base, wide = (
+                lane.broadcast(Pointer(i32), array.pointer),
+                lane.convert("zext", "i32", index, "i64"),
+            )
+            unit, numbers = f"i{8 * array.size}", f"{lane.of('i64')} {wide}"
+            pointer = lane.op(f"getelementptr {unit}, {lane.of('ptr')} {base}, {numbers}")
+            raw = host_memory.gather(lane, array.stored, pointer, None, None)
+            return lane.convert("trunc", "i8", raw, "i1") if array.carrier == "i1" else raw
+
+        return read
+
     def whole_dot(self, op: Dot) -> bool:
         if self.emulated is not None:
             return False
@@ -450,8 +494,11 @@ class HostMachine(Machine):
     def shared(self, size: int, alignment: int) -> int:
         return self.shared_memory.place(size, alignment)[0]
 
-    def barrier(self) -> None:
-        self.shared_memory.barrier()
+    def shared_count(self, lane: Lane, address: str, mask: str) -> None:
+        host_memory.count(lane, self._shared_pointer(lane, address, 0), mask)
+
+    def barrier(self, writing: tuple[int, int] | None = None) -> None:
+        self.shared_memory.barrier(writing and (writing[0], sum(writing)))
         self.meet()
 
     def _shared_pointer(self, lane: Lane, address: str, offset: int) -> str:
@@ -524,7 +571,7 @@ class HostMachine(Machine):
             for r in range(helds[0].count):
                 arrays = [cast(host_arrays.Array, h.state) for h in helds]
                 mine = [host_arrays.load(lane, a, r, index) for a in arrays]
-                theirs = [host_arrays.load_across(lane, a, r, index, bit) for a in arrays]
+                theirs = [host_arrays.load_across(lane, a, r, index, 1 << bit) for a in arrays]
                 for i, value in enumerate(combine(lane, mine, theirs)):
                     found[i].append(value)
             return found

@@ -70,13 +70,18 @@ def store(lane: Lane, array: Array, register: int, index: str, value: str) -> No
     lane.text.do(f"store {lane.of(array.stored)} {raw}, ptr {address}, align {_aligned(lane, array)}")
 
 
-def load_across(lane: Lane, array: Array, register: int, index: str, bit: int) -> str:
-    """What the lanes hold whose numbers differ in ``bit``."""
-    if 1 << bit >= lane.width:
-        other = lane.op(f"xor i64 {index}, {1 << bit}")
-        return load(lane, array, register, other)
-    mine = load(lane, array, register, index)
-    return shuffled(lane, array.carrier, mine, [i ^ (1 << bit) for i in range(lane.width)])
+def load_across(lane: Lane, array: Array, register: int, index: str, flip: int) -> str:
+    """What the lanes hold whose numbers differ in the bits of ``flip``."""
+    inside = flip & (lane.width - 1)
+    if flip != inside:
+        index = lane.op(f"xor i64 {index}, {flip - inside}")
+    found = load(lane, array, register, index)
+    return across(lane, array.carrier, found, inside)
+
+
+def across(lane: Lane, carrier: str, value: str, flip: int) -> str:
+    """A vector's elements, those in each other's place whose numbers differ in the bits of ``flip``."""
+    return shuffled(lane, carrier, value, [i ^ flip for i in range(lane.width)]) if flip else value
 
 
 def load_lanes(lane: Lane, array: Array, register: int, index: str, cleared: int, put: int) -> str:
@@ -103,17 +108,19 @@ def load_through(lane: Lane, array: Array, view: View, index: str, thread: str) 
     width = lane.width
     low = view.bits[: width.bit_length() - 1]
     base = _position(lane, view, index)
+    if view.flip:
+        base = str(view.flip) if base == "0" else lane.op(f"xor i64 {base}, {view.flip}")
     if all(b == 0 for b in low):
         raw = lane.op(f"load {array.stored}, ptr {_place(lane, array, 0, base)}, align {array.size}")
         one = lane.op(f"trunc i8 {raw} to i1") if array.carrier == "i1" else raw
         return spread(lane, array.carrier, one)
-    if all(b == 1 << i for i, b in enumerate(low)):
+    if all(b == 1 << i for i, b in enumerate(low)) and not view.flip & (width - 1):
         return _read(lane, array, _place(lane, array, 0, base), array.size)
     # A few elements, each repeated or in another order within the vector: read one by one.
     ty = lane.of(array.stored)
     raw = "poison"
     for i in range(width):
-        offset = view(i)
+        offset = view.moved(i)
         at = lane.op(f"xor i64 {base}, {offset}") if offset else base
         one = lane.op(f"load {array.stored}, ptr {_place(lane, array, 0, at)}, align {array.size}")
         raw = lane.op(f"insertelement {ty} {raw}, {array.stored} {one}, i64 {i}")

@@ -132,6 +132,14 @@ def scatter(lane: Lane, carrier: str, pointer: str, mask: str | None, value: str
     lane.text.do(f"call void {name}({pointers} {pointer}, {masks} {held}, {ty} {value})")
 
 
+def count(lane: Lane, pointer: str, mask: str) -> None:
+    """Adds one to the i32 at each lane's own address, lane after lane: several may have one address."""
+    _, pointers, masks = _types("i32", lane.width)
+    name = f"@teeny.count.{lane.width}"
+    lane.text.define(name, _count_function(name, lane.width))
+    lane.text.do(f"call void {name}({pointers} {pointer}, {masks} {mask})")
+
+
 def _types(carrier: str, width: int) -> tuple[str, str, str]:
     if width == 1:
         return carrier, "ptr", "i1"
@@ -180,3 +188,15 @@ def _scatter_function(name: str, carrier: str, width: int) -> str:
         f"define internal void {name}({pointers} %pointers, {masks} %mask, {ty} %values) #1 {{\nentry:\n"
         f"{body}  ret void\n}}"
     )
+
+
+def _count_function(name: str, width: int) -> str:
+    _, pointers, masks = _types("i32", width)
+    body = ""
+    for i in range(width):
+        body += _pick(masks, "%mask", i, f"%m{i}", width)
+        body += f"  br i1 %m{i}, label %do{i}, label %next{i}\ndo{i}:\n"
+        body += _pick(pointers, "%pointers", i, f"%p{i}", width)
+        body += f"  %x{i} = load i32, ptr %p{i}, align 4\n  %y{i} = add i32 %x{i}, 1\n"
+        body += f"  store i32 %y{i}, ptr %p{i}, align 4\n  br label %next{i}\nnext{i}:\n"
+    return f"define internal void {name}({pointers} %pointers, {masks} %mask) #1 {{\nentry:\n{body}  ret void\n}}"

@@ -246,6 +246,19 @@ class GpuMachine(Machine):
     ) -> list[str]:
         return counted(self.text, str(count), 1, [(type_, s) for s in start], turn, "i32")
 
+    def exchange(self, op: Op, register: int, lane: int) -> None:
+        source, result = op.operands[0], op.results[0]
+        if not lane:
+            self.lazy(op, lambda side, r: side.registers(source)[r ^ register])
+            return
+        mine, kind = self._values[source], element(result.type)
+        self._values[result] = [
+            self._shuffle(kind, mine[r ^ register], "bfly", str(lane)) for r in range(len(mine))
+        ]
+
+    def whole(self, value: Value) -> Callable[[Lane, str], str] | None:
+        return None
+
     def whole_dot(self, op: Dot) -> bool:
         return False
 
@@ -425,8 +438,15 @@ class GpuMachine(Machine):
             self._synchronise()
         return offset
 
-    def barrier(self) -> None:
-        self.shared_memory.barrier()
+    def shared_count(self, lane: Lane, address: str, mask: str) -> None:
+        # red: PTX ISA, parallel synchronization; the order of the additions is open, their sum is not.
+        self.text.do(
+            'call void asm sideeffect "@$1 red.shared.add.u32 [$0], 1;", "l,b,~{memory}"'
+            f"(ptr addrspace(3) {self._shared_pointer(address)}, i1 {mask})"
+        )
+
+    def barrier(self, writing: tuple[int, int] | None = None) -> None:
+        self.shared_memory.barrier(writing and (writing[0], sum(writing)))
         self._synchronise()
 
     def _synchronise(self) -> None:

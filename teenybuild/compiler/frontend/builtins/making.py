@@ -35,6 +35,15 @@ def arange(s: Semantics, start: object, end: object) -> Tensor:
     return s.builder.tensor(tt.MakeRange(first, last), i32)
 
 
+def positions(s: Semantics, shape: tuple[int, ...], axis: int) -> Tensor:
+    """For each element of a tile, where it stands along ``axis``; i32."""
+    index = arange(s, 0, shape[axis])
+    for other in range(len(shape)):
+        if other != axis:
+            index = s.expand_dims(index, other)
+    return s.broadcast_to(index, shape)
+
+
 @builtin("tl.full")
 def full(s: Semantics, shape: object, value: object, dtype: object) -> Tensor:
     return _full(s, shape, value, a_dtype(s, dtype, "the dtype of tl.full"))

@@ -61,18 +61,7 @@ ALIASES = {
 #: Names of the Triton language that a later version brings: refused by name, with their own message.
 LATER = frozenset(
     [
-        "tl.cat",
         "tl.dot_scaled",
-        "tl.flip",
-        "tl.gather",
-        "tl.histogram",
-        "tl.interleave",
-        "tl.join",
-        "tl.map_elementwise",
-        "tl.sort",
-        "tl.split",
-        "tl.swizzle2d",
-        "tl.topk",
         *(f"tl.extra.libdevice.{name}" for name in LEFT_OUT),
     ]
 )

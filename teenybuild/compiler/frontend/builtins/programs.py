@@ -1,10 +1,10 @@
-"""Where a program stands in its grid."""
+"""Where a program stands in its grid, and in what order programs take up their work."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from teenybuild.compiler.frontend.builtins.checks import constant_int
+from teenybuild.compiler.frontend.builtins.checks import an_operand, constant_int
 from teenybuild.compiler.frontend.builtins.registry import builtin
 from teenybuild.compiler.frontend.values import Tensor
 from teenybuild.compiler.ir import tt
@@ -30,3 +30,19 @@ def program_id(s: Semantics, axis: object) -> Tensor:
 @builtin("tl.num_programs")
 def num_programs(s: Semantics, axis: object) -> Tensor:
     return s.builder.tensor(tt.GetNumPrograms(_axis_letter(s, axis, "tl.num_programs")), i32)
+
+
+@builtin("tl.swizzle2d")
+def swizzle2d(
+    s: Semantics, i: object, j: object, size_i: object, size_j: object, size_g: object
+) -> tuple[Tensor, Tensor]:
+    """Rows by groups of ``size_g``, and within a group column by column; the last group may have fewer rows."""
+    row, column, rows, columns, group = (
+        an_operand(s, v, "tl.swizzle2d") for v in (i, j, size_i, size_j, size_g)
+    )
+    number = s.add(s.mul(row, columns), column)
+    in_group = s.mul(group, columns)
+    first = s.mul(s.floordiv(number, in_group), group)
+    height = s.extremum(s.sub(rows, first), group, largest=False, propagate_nan=False)
+    number = s.mod(number, in_group)
+    return s.add(first, s.mod(number, height)), s.floordiv(number, height)

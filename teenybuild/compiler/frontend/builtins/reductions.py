@@ -46,6 +46,16 @@ def _reduce(
     return [s.expand_dims(r, along) for r in reduced]
 
 
+def reduced(s: Semantics, value: Tensor, axis: int, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    """A tile combined along an axis by a function of two scalars."""
+    return _reduce(s, [value], axis, False, _each(combine), "a reduction")[0]
+
+
+def only_element(s: Semantics, value: Tensor) -> Tensor:
+    """The scalar that a tile of one element holds."""
+    return reduced(s, value, 0, lambda a, _: a)
+
+
 def _combine_block(
     s: Semantics, values: Sequence[Tensor], combine: Combine, end: type[tt.ReduceReturn | tt.ScanReturn]
 ) -> Block:
@@ -134,11 +144,7 @@ def _extreme_with_index(
     if axis is None:
         raise s.builder.error(f"{name} finds where something is along an axis; name it")
     along = _axis(s, value, axis, name)
-    index = making.arange(s, 0, value.shape[along])
-    for other in range(len(value.shape)):
-        if other != along:
-            index = s.expand_dims(index, other)
-    index = s.broadcast_to(index, value.shape)
+    index = making.positions(s, value.shape, along)
 
     def combine(a: Sequence[Tensor], b: Sequence[Tensor]) -> Sequence[Tensor]:
         first = s.compare(">" if largest else "<", a[0], b[0])
