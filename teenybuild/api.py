@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from teenybuild.cache import Cache, Entry, default_directory
-from teenybuild.compiler.frontend.expressions import static
+from teenybuild.compiler.frontend.host import static
 from teenybuild.compiler.frontend.kernel import Instance
 from teenybuild.compiler.frontend.modules import Library, find_function
 from teenybuild.compiler.frontend.reach import Reached, reach

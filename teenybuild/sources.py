@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from teenybuild.compiler.frontend.canonical import is_constexpr_hint
-from teenybuild.compiler.frontend.expressions import static
+from teenybuild.compiler.frontend.host import static
 from teenybuild.compiler.frontend.kernel import Instance
 from teenybuild.compiler.frontend.modules import Library, find_function
 from teenybuild.compiler.frontend.reach import Reached, reach

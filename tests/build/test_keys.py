@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teenybuild.api import job_key, job_key_fields
-from teenybuild.compiler.frontend.expressions import static
+from teenybuild.compiler.frontend.host import static
 from teenybuild.compiler.frontend.kernel import Instance
 from teenybuild.compiler.frontend.modules import Library, find_function
 from teenybuild.compiler.frontend.reach import reach

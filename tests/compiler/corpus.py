@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from teenybuild.api import compile
-from teenybuild.compiler.frontend.expressions import static
+from teenybuild.compiler.frontend.host import static
 from teenybuild.compiler.frontend.modules import Library, find_function
 from teenybuild.compiler.frontend.reach import reach
 from teenybuild.diagnostics import UserError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from teenybuild.compiler.frontend.expressions import static
+from teenybuild.compiler.frontend.host import static
 from teenybuild.compiler.frontend.modules import Library, find_function
 from teenybuild.compiler.frontend.reach import reach
 from tests.support.catalogue import CATALOGUE

@@ -121,7 +121,7 @@ def test_what_a_star_gives(helpers: str, text: str, value: int) -> None:
 
 
 def test_a_computed_all_may_give_anything() -> None:
-    name = write_source("import triton\nK = 64\n__all__ = [n for n in ()]\n").stem
+    name = write_source("import triton\nK = 64\n__all__ = [n for n in dir()]\n").stem
     source = f"import triton\nimport triton.language as tl\n\nK = 1\nfrom {name} import *" + KERNEL.format(
         expression="K"
     )

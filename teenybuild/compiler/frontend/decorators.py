@@ -10,10 +10,16 @@ from teenybuild.compiler.frontend.values import Builtin, Function
 from teenybuild.diagnostics import UserError
 
 
-def _is_jit(function: Function, decorator: ast.expr) -> bool:
-    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+def is_builtin(function: Function, target: ast.expr, name: str) -> bool:
+    """Whether what stands above a function is a function of the language, by its dotted name."""
     place = function.module.place_of(function.node)
-    return resolve(function.module, target, frozenset(), place) == Builtin("triton.jit")
+    return resolve(function.module, target, frozenset(), place) == Builtin(name)
+
+
+def _is_jit(function: Function, decorator: ast.expr) -> bool:
+    return is_builtin(
+        function, decorator.func if isinstance(decorator, ast.Call) else decorator, "triton.jit"
+    )
 
 
 def _complain(function: Function, decorator: ast.expr, what: str) -> UserError:

@@ -1,13 +1,10 @@
-"""Expressions: a node of a kernel's source, evaluated to a value of the language.
-
-The same code evaluates module-level constants, where no run-time value can appear.
-"""
+"""Expressions: a node of a kernel's source, evaluated to a value of the language."""
 
 from __future__ import annotations
 
 import ast
 import builtins as python_builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from teenybuild.compiler.frontend import builtins, constants
@@ -19,17 +16,19 @@ from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import (
     BlockPointer,
     Builtin,
+    Class,
     Function,
     HostObject,
+    Member,
     Method,
     Namespace,
     Poison,
-    Range,
     Tensor,
     TensorDescriptor,
     Undefined,
     describe,
     is_constant,
+    is_dict,
     is_tuple,
 )
 from teenybuild.compiler.ir.types import Pointer
@@ -57,7 +56,7 @@ class Frame:
 _PYTHON = frozenset(dir(python_builtins))
 
 #: What ``!r`` and its like do in an f-string.
-_CONVERSIONS: dict[int, Callable[[object], str]] = {-1: str, ord("s"): str, ord("r"): repr, ord("a"): ascii}
+CONVERSIONS: dict[int, Callable[[object], str]] = {-1: str, ord("s"): str, ord("r"): repr, ord("a"): ascii}
 
 _TENSOR_BINARY: dict[type[ast.operator], Callable[[Semantics, Operand, Operand], Tensor]] = {
     ast.Add: Semantics.add,
@@ -196,7 +195,10 @@ class Expressions:
         )
 
     def _attribute(self, node: ast.Attribute) -> object:
-        owner = self.evaluate(node.value)
+        return self.attribute(node, self.evaluate(node.value))
+
+    def attribute(self, node: ast.Attribute, owner: object) -> object:
+        """An attribute of a value."""
         match owner:
             case Namespace():
                 return self._settle(node, namespace_member(owner.name, node.attr))
@@ -208,6 +210,13 @@ class Expressions:
                     hint = did_you_mean(node.attr, owner.names)
                     raise self.error(node, f"{owner.source.display} does not define {node.attr}", hint)
                 return self._settle(node, owner.lookup(node.attr))
+            case Class():
+                if node.attr not in owner.names:
+                    hint = did_you_mean(node.attr, owner.names)
+                    raise self.error(node, f"{describe(owner)} has no attribute {node.attr}", hint)
+                return self._settle(node, owner.attribute(node.attr))
+            case Member() if node.attr in ("name", "value"):
+                return owner.name if node.attr == "name" else owner.value
             case Tensor():
                 return self._tensor_attribute(node, owner)
             case BlockPointer() if node.attr == "advance":
@@ -312,7 +321,7 @@ class Expressions:
                     )
                 if piece.format_spec is not None:
                     raise self.error(piece.value, "a format in an f-string is not part of the language")
-                parts.append(_CONVERSIONS[piece.conversion](value))
+                parts.append(CONVERSIONS[piece.conversion](value))
             elif isinstance(piece, ast.Constant):
                 parts.append(str(piece.value))
         return "".join(parts)
@@ -453,6 +462,8 @@ class Expressions:
         index = node.slice
         if is_tuple(owner):
             return self._tuple_item(node, owner)
+        if is_dict(owner):
+            return self._dict_item(node, owner)
         if not isinstance(owner, Tensor):
             raise self.error(node, f"cannot index {describe(owner)}")
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
@@ -499,6 +510,18 @@ class Expressions:
         if not -len(owner) <= index < len(owner):
             raise self.error(node, f"the index {index} is out of range for a tuple of {len(owner)}")
         return owner[index]
+
+    def _dict_item(self, node: ast.Subscript, owner: Mapping[object, object]) -> object:
+        key = self.evaluate(node.slice)
+        if not is_constant(key) or is_dict(key):
+            raise self.error(
+                node.slice, f"a dict is indexed with a value known at compile time, got {describe(key)}"
+            )
+        if key not in owner:
+            raise self.error(
+                node, f"the dict has no key {key!r}", f"its keys are {', '.join(map(repr, owner))}"
+            )
+        return owner[key]
 
     def _conditional(self, node: ast.IfExp) -> object:
         test = self.evaluate(node.test)
@@ -564,14 +587,6 @@ class Expressions:
     ) -> object:
         """A call of a kernel file's function; overridden where functions can be inlined."""
         raise self.error(node, f"{function.name} cannot be called outside a kernel")
-
-
-def static(module: Module, node: ast.expr, at: Place | None = None) -> object:
-    """A module-level expression as at a place, as a constant or a thing of the language. Raises :class:`UserError`."""
-    value = Expressions(Frame(module, "", at=at), node).evaluate(node)
-    if isinstance(value, Tensor | Method | Range | Poison):
-        raise Location(module.source, node).error(f"{describe(value)} is not known at compile time")
-    return value
 
 
 def _hint_of_none(value: object) -> str | None:

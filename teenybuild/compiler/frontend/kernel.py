@@ -124,7 +124,7 @@ class _Arguments:
         self._reader.diagnostics.extend(self._reader.error(node, message, hint).diagnostics)
 
     def _constant(self, parameter: ast.arg, value: object) -> None:
-        if not is_constant(value) or isinstance(value, tuple):
+        if not is_constant(value) or isinstance(value, tuple | Mapping):
             kinds = "an integer, a float, a boolean, a string or None"
             self._wrong(parameter, f"{parameter.arg} is given {value!r}, and a constant is {kinds}")
         self._reader.frame.locals[parameter.arg] = value

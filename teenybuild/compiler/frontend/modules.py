@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -19,14 +20,17 @@ from teenybuild.compiler.frontend.scope import (
     Place,
     bound_in_passing,
     changed_by_functions,
+    changed_in_place,
 )
 from teenybuild.compiler.frontend.source import Location, Source, read_source
 from teenybuild.compiler.frontend.values import (
     Builtin,
+    Class,
     Function,
     HostObject,
     Namespace,
     is_constant,
+    is_dict,
     is_tuple,
     same_constant,
 )
@@ -60,7 +64,7 @@ _SUBMODULES = {
     ("tl.extra", "cuda"): "tl.extra",
 }
 
-#: Evaluates a module-level expression as at a place; supplied by ``expressions.py``, which imports this module.
+#: Evaluates a module-level expression as at a place; supplied by ``host.py``, which imports this module.
 Evaluate = Callable[["Module", ast.expr, Place | None], object]
 
 
@@ -331,7 +335,7 @@ class Module:
             case ast.Try():
                 return self._resolve_try(name, node, place)
             case ast.ClassDef():
-                return HostObject(f"the class {name}")
+                return self._class(node, place)
             case _:
                 return self._computed(name, "sets when it runs")
 
@@ -350,7 +354,35 @@ class Module:
             if not is_tuple(value) or index >= len(value):
                 return self._computed(name, "computes when it runs")
             value = value[index]
+        if (is_tuple(value) or is_dict(value)) and name in self._changed:
+            return self._computed(name, "changes when it runs")
         return value
+
+    @cached_property
+    def _changed(self) -> frozenset[str]:
+        """Names whose list, dict or class does not stay what it was made as."""
+        return changed_in_place(self.source.tree)
+
+    def _class(self, node: ast.ClassDef, place: Place) -> object:
+        """A class that does nothing but hold constants can be read; what any other is, nobody knows before it runs."""
+        bases = [self._base(base, place) for base in node.bases]
+        plain = not node.decorator_list and not node.keywords and node.name not in self._changed
+        if not plain or any(base not in _BASES for base in bases):
+            return HostObject(f"the class {node.name}")
+        return Class(self, node, self._end(node.body, place), members="enum.Enum" in bases)
+
+    def _base(self, node: ast.expr, place: Place) -> str:
+        """The dotted name of a class' base: of one that is imported from no kernel file, or ``object``."""
+        if isinstance(node, ast.Name) and self.defines(node.id, place):
+            found = self.lookup(node.id, place)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            owner = node.value.id
+            found = self.lookup(owner, place) if self.defines(owner, place) else None
+            if isinstance(found, HostObject) and found.path:
+                return f"{found.path}.{node.attr}"
+        else:
+            return node.id if isinstance(node, ast.Name) else ""
+        return found.path if isinstance(found, HostObject) else ""
 
     def _computed(self, name: str, how: str) -> HostObject:
         """A name whose value only running the file would tell."""
@@ -451,8 +483,6 @@ class Module:
         name = node.module or ""
         if not node.level and name in LANGUAGE_MODULES:
             return namespace_member(LANGUAGE_MODULES[name], member)
-        if not node.level and (name, member) == ("typing", "TYPE_CHECKING"):
-            return False
         inner = self.library.find(f"{name}.{member}".lstrip("."), self.path, node.level)
         path = self.library.find(name, self.path, node.level)
         if path is not None and path != self.path:
@@ -471,14 +501,19 @@ class Module:
                 f"no kernel file is found for {dots}{name}",
                 "relative imports are looked up beside the file",
             )
-        return _foreign(f"{member} of the module {dots}{name}", name)
+        return _foreign(f"{member} of the module {dots}{name}", name, f"{name}.{member}")
 
 
-def _foreign(what: str, module: str) -> HostObject:
+#: Classes that a class of constants may stand on.
+_BASES = frozenset({"object", "enum.Enum", "enum.IntEnum", "enum.IntFlag", "enum.StrEnum"})
+
+
+def _foreign(what: str, module: str, path: str = "") -> HostObject:
     """Something imported from no kernel file. A library of Python's own, or one of tensors, is not looked for among kernels."""
     known = {*sys.stdlib_module_names, "numpy", "torch", "triton"}
     hint = f"if {module} is a kernel file, name the directory it lies in under roots"
-    return HostObject(what, None if module.partition(".")[0] in known else hint, foreign=True)
+    shown = None if module.partition(".")[0] in known else hint
+    return HostObject(what, shown, foreign=True, path=path or module)
 
 
 def namespace_member(space: str, member: str) -> object:
@@ -503,6 +538,8 @@ def _same(a: object, b: object) -> bool:
     """Whether two meanings of a name are one."""
     if isinstance(a, Function) and isinstance(b, Function):
         return a.node is b.node
+    if isinstance(a, HostObject) and isinstance(b, HostObject) and a.path:
+        return a.path == b.path
     return a is b or same_constant(a, b) or (isinstance(a, Builtin | Namespace) and a == b)
 
 

@@ -15,7 +15,16 @@ from teenybuild.compiler.frontend.canonical import Printer, Rename, parameter_de
 from teenybuild.compiler.frontend.modules import Module, namespace_member
 from teenybuild.compiler.frontend.scope import Place
 from teenybuild.compiler.frontend.source import Location
-from teenybuild.compiler.frontend.values import Builtin, Function, Namespace, is_constant, is_tuple
+from teenybuild.compiler.frontend.values import (
+    Builtin,
+    Class,
+    Function,
+    Member,
+    Namespace,
+    is_constant,
+    is_dict,
+    is_tuple,
+)
 from teenybuild.compiler.ir.types import Pointer
 from teenybuild.diagnostics import UserError
 from teenybuild.dtypes import DType
@@ -171,6 +180,10 @@ def resolve(module: Module, node: ast.expr, bound: frozenset[str], at: Place | N
             owner = resolve(module, node.value, bound, at)
             if isinstance(owner, Namespace):
                 return namespace_member(owner.name, node.attr)
+            if isinstance(owner, Class):
+                return owner.attribute(node.attr) if node.attr in owner.names else _NOT_GLOBAL
+            if isinstance(owner, Member):
+                return {"value": owner.value, "name": owner.name}.get(node.attr, _NOT_GLOBAL)
             if isinstance(owner, Module):
                 return (
                     owner.lookup(node.attr)
@@ -202,6 +215,8 @@ def spell_value(value: object) -> str:
     if is_tuple(value):
         inner = ", ".join(spell_value(v) for v in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
+    if is_dict(value):
+        return f"{{{', '.join(f'{spell_value(k)}: {spell_value(v)}' for k, v in value.items())}}}"
     if isinstance(value, DType):
         return f"tl.{value.language}"
     if isinstance(value, Pointer):

@@ -83,7 +83,9 @@ def bound(node: ast.stmt) -> Iterator[tuple[str, Item]]:
         case ast.AnnAssign() if isinstance(node.target, ast.Name) and node.value is not None:
             yield node.target.id, node.value
         case ast.AugAssign() if isinstance(node.target, ast.Name):
-            yield node.target.id, COMPUTED
+            # X += 1 is X = X + 1, as before the statement; of a list, which changes in place, see changed_in_place.
+            before = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+            yield node.target.id, ast.copy_location(ast.BinOp(before, node.op, node.value), node)
         case ast.If() | ast.Try():
             # Which part is run is settled where somebody asks.
             yield from ((name, None) for name in _inside(node))
@@ -115,6 +117,89 @@ def _targets(target: ast.expr, value: ast.expr, path: tuple[int, ...]) -> Iterat
             for node in ast.walk(target):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     yield node.id, COMPUTED
+
+
+#: Methods that change a list or a dict.
+_CHANGING = frozenset(
+    [
+        "append",
+        "clear",
+        "extend",
+        "insert",
+        "pop",
+        "popitem",
+        "remove",
+        "reverse",
+        "setdefault",
+        "sort",
+        "update",
+        "__delitem__",
+        "__setitem__",
+    ]
+)
+
+
+def changed_in_place(tree: ast.Module) -> frozenset[str]:
+    """Module-level names whose list, dict or class is changed, or may be, after it was made: by a method, an element, an attribute,
+    a call that is a statement, or through another name for it."""
+    changes = _Changes()
+    changes.walk(tree, frozenset())
+    found = set(changes.changed)
+    # X += 1 binds X anew, and every other name of the list sees the change.
+    waiting = [*found, *changes.grown]
+    while waiting:
+        for other in changes.also.get(waiting.pop(), ()):
+            if other not in found:
+                found.add(other)
+                waiting.append(other)
+    return frozenset(found)
+
+
+class _Changes:
+    """Names that are changed in place, names that ``+=`` makes longer, and names that stand for one object."""
+
+    def __init__(self) -> None:
+        self.changed: set[str] = set()
+        self.grown: set[str] = set()
+        self.also: dict[str, set[str]] = {}
+
+    def walk(self, node: ast.AST, own: frozenset[str]) -> None:
+        """Adds what is below ``node``, but for names of the function's ``own``."""
+        for inner in ast.iter_child_nodes(node):
+            self._see(inner, own)
+            function = isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
+            self.walk(inner, own | _own_names(inner) if function else own)
+
+    def _see(self, node: ast.AST, own: frozenset[str]) -> None:
+        changed: list[ast.expr] = []
+        match node:
+            case ast.Call(ast.Attribute(value, attr)) if attr in _CHANGING:
+                changed.append(value)
+            case ast.Subscript(value, _, ast.Store() | ast.Del()) | ast.Attribute(
+                value, _, ast.Store() | ast.Del()
+            ):
+                changed.append(value)
+            case ast.Expr(ast.Call() as call):
+                changed += [*call.args, *(keyword.value for keyword in call.keywords)]
+            case ast.Assign(targets, ast.Name(source)):
+                for target in targets:
+                    if isinstance(target, ast.Name):
+                        self.also.setdefault(target.id, set()).add(source)
+                        self.also.setdefault(source, set()).add(target.id)
+            case ast.AugAssign(ast.Name(target)) if target not in own:
+                self.grown.add(target)
+            case _:
+                pass
+        self.changed.update(n.id for n in changed if isinstance(n, ast.Name) and n.id not in own)
+
+
+def _own_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    """Names that are a function's own: its parameters and what it binds, but for what it declares ``global``."""
+    args = function.args
+    listed = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
+    shared = {n for s in ast.walk(function) if isinstance(s, ast.Global) for n in s.names}
+    bound_here = {name for statement in function.body for name in _inside(statement)}
+    return frozenset((bound_here | {a.arg for a in listed if a is not None}) - shared)
 
 
 def _inside(node: ast.stmt) -> dict[str, None]:

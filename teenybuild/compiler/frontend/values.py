@@ -7,6 +7,7 @@ of the classes here.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import copysign, prod
 from typing import TYPE_CHECKING, TypeGuard
@@ -17,6 +18,7 @@ from teenybuild.dtypes import DType, signless
 
 if TYPE_CHECKING:
     from teenybuild.compiler.frontend.modules import Module
+    from teenybuild.compiler.frontend.scope import Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,12 +152,42 @@ class HostObject:
     """Something of the host program (``torch``, a class, a variable of a type kernels do not have).
 
     It may stand in a kernel file; only using it in a kernel is an error, and ``why`` says what it is.  ``foreign``: it was imported
-    from a file that is no kernel file.
+    from a file that is no kernel file, under the dotted name ``path``.
     """
 
     why: str
     hint: str | None = None
     foreign: bool = False
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Class:
+    """A class of a kernel file that only holds constants. ``members``: it is an ``enum.Enum``, whose attributes are members."""
+
+    module: Module
+    node: ast.ClassDef
+    end: Place
+    members: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """What its body gives a value to."""
+        return list(self.end.block.bindings)
+
+    def attribute(self, name: str) -> object:
+        """The value of an attribute that the body gives one to. Raises :class:`UserError`."""
+        value = self.module.lookup(name, self.end)
+        return Member(f"{self.node.name}.{name}", name, value) if self.members else value
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of an ``enum.Enum``: equal to itself alone; ``.value`` and ``.name`` are constants."""
+
+    path: str
+    name: str
+    value: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +209,11 @@ def is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
     return isinstance(value, tuple)
 
 
+def is_dict(value: object) -> TypeGuard[Mapping[object, object]]:
+    """Whether a value is a dict of values."""
+    return isinstance(value, Mapping)
+
+
 def ir_element(dtype: Element) -> Element:
     """The tile-IR element for a dtype of the language: without its sign."""
     return Pointer(signless(dtype.pointee)) if isinstance(dtype, Pointer) else signless(dtype)
@@ -195,6 +232,8 @@ def is_constant(value: object) -> bool:
     """Whether a value is known at compile time through and through: it can be tested, compared and printed."""
     if is_tuple(value):
         return all(is_constant(item) for item in value)
+    if is_dict(value):
+        return all(is_constant(key) and is_constant(item) for key, item in value.items())
     return value is None or isinstance(value, bool | int | float | str | DType | Pointer)
 
 
@@ -202,6 +241,8 @@ def same_constant(a: object, b: object) -> bool:
     """Whether two values known at compile time are one: of one type, and of one sign where they are zero."""
     if is_tuple(a) and is_tuple(b):
         return len(a) == len(b) and all(same_constant(x, y) for x, y in zip(a, b, strict=True))
+    if is_dict(a) and is_dict(b):
+        return same_constant(tuple(a.items()), tuple(b.items()))
     if type(a) is not type(b) or not is_constant(a) or a != b:
         return False
     return not isinstance(a, float) or not isinstance(b, float) or copysign(1, a) == copysign(1, b)
@@ -236,6 +277,10 @@ def describe(value: object) -> str:
             return "a range"
         case HostObject():
             return value.why
+        case Class():
+            return f"the class {value.node.name}"
+        case Member():
+            return f"the member {value.path}"
         case _ if type(value).__name__ == "Module":
             return "a module of kernels"
         case None:
@@ -247,5 +292,7 @@ def describe(value: object) -> str:
             return f"the constant {text if len(text) <= _LONGEST_CONSTANT else f'{text[:40]}…{text[-10:]}'}"
         case _ if is_tuple(value):
             return f"a tuple of {len(value)}"
+        case _ if is_dict(value):
+            return f"a dict of {len(value)}"
         case _:
             return f"a {type(value).__name__}"

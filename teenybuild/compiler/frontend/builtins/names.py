@@ -10,6 +10,8 @@ from teenybuild.dtypes import BY_LANGUAGE
 #: Values (not functions) of the language.
 VALUES: dict[str, object] = {
     **{f"tl.{name}": dtype for name, dtype in BY_LANGUAGE.items()},
+    # The version whose language this is.
+    "triton.__version__": "3.6.0",
     "math.pi": python_math.pi,
     "math.e": python_math.e,
     "math.inf": python_math.inf,
