@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from teenybuild.diagnostics import Diagnostic, Note
+from teenybuild.diagnostics import Diagnostic, Note, UserError
 from teenybuild.manifest.bind import BoundKernel, BoundManifest, Lookup, bind_each
 from teenybuild.manifest.model import Config, Kernel, Manifest, fill_options
 from teenybuild.manifest.reader import read
@@ -22,6 +22,9 @@ from teenybuild.manifest.schema import DEFAULT_OPTIONS
 from teenybuild.manifest.typespec import substitute
 from teenybuild.specialisation import OptionValue, Specialisation
 from teenybuild.types import Absent, Assume, Pointer, Scalar, Type, Value, canonical
+
+if TYPE_CHECKING:
+    from teenybuild.compiler.frontend.tuning import Heuristic
 
 #: An id becomes part of file names: a longer one keeps its start, and ends in a digest of the whole.
 LONGEST_ID = 120
@@ -119,7 +122,7 @@ def _cut(text: str) -> str:
 def _expand_all(bound: BoundManifest, report: Report) -> tuple[Specialisation, ...]:
     found: list[Specialisation] = []
     for each in bound.kernels:
-        found += _expand(each.kernel, each.parameters, report)
+        found += _expand(each.kernel, each.parameters, report, each.heuristics)
     _check_ids(found, bound.kernels, report)
     return tuple(found)
 
@@ -223,7 +226,9 @@ class _Excludes:
                 report.add(message, span, hint="remove it, or a key that keeps it from matching")
 
 
-def _expand(kernel: Kernel, parameters: Sequence[str], report: Report) -> list[Specialisation]:
+def _expand(
+    kernel: Kernel, parameters: Sequence[str], report: Report, heuristics: Sequence[Heuristic] = ()
+) -> list[Specialisation]:
     excludes = _Excludes(kernel)
     consts = list(_const_choices(kernel, parameters, excludes))
     found: list[Specialisation] = []
@@ -236,14 +241,42 @@ def _expand(kernel: Kernel, parameters: Sequence[str], report: Report) -> list[S
                     continue
                 text = start + options.piece
                 fixed = (kernel.name, bindings.types, bindings.dtypes, choice.consts, options.options)
-                found.append(Specialisation(_cut(text), *fixed, plain))
+                computed = (
+                    _computed(heuristics, bindings, choice, options, plain, report) if heuristics else ()
+                )
+                found.append(Specialisation(_cut(text), *fixed, plain, False, computed))
                 if auto is not None:
-                    found.append(Specialisation(_cut(f"{text}__a"), *fixed, auto, True))
+                    found.append(Specialisation(_cut(f"{text}__a"), *fixed, auto, True, computed))
     excludes.report_unseen(report)
     if not found:
         message = f"kernel {kernel.name} has no specialisation: exclude drops all of them"
         report.add(message, kernel.span("exclude"), hint="keep at least one, or remove the kernel")
     return found
+
+
+def _computed(
+    heuristics: Sequence[Heuristic],
+    bindings: _Bindings,
+    choice: _Consts,
+    options: _Options,
+    assume: tuple[tuple[str, Assume], ...],
+    report: Report,
+) -> tuple[tuple[str, Value], ...]:
+    """The consts that follow from one combination, in the order in which a launch would compute them."""
+    from teenybuild.compiler.frontend.tuning import Facts
+
+    consts = dict(choice.consts)
+    found: list[tuple[str, Value]] = []
+    for heuristic in heuristics:
+        facts = Facts(dict(bindings.types), consts, dict(options.options), dict(assume))
+        try:
+            value = heuristic.value(facts)
+        except UserError as wrong:
+            report.take(wrong.diagnostics)
+            continue
+        consts[heuristic.name] = value
+        found.append((heuristic.name, value))
+    return tuple(found)
 
 
 def _dtype_choices(kernel: Kernel, parameters: Sequence[str], excludes: _Excludes) -> Iterator[_Bindings]:

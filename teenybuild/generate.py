@@ -40,7 +40,7 @@ from teenybuild.sources import Sources
 from teenybuild.specialisation import Specialisation
 from teenybuild.targets import Target, TargetError, parse_target
 
-PLAN_VERSION = 1
+PLAN_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +208,7 @@ def spec_json(spec: Specialisation) -> dict[str, Any]:
         "options": [list(pair) for pair in spec.options],
         "assume": [[name, a.kind, a.value] for name, a in spec.assume],
         "auto": spec.auto,
+        "heuristics": [list(pair) for pair in spec.heuristics],
     }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from teenybuild.compiler.frontend.canonical import is_constexpr_hint
 from teenybuild.compiler.frontend.host import static
@@ -52,6 +52,7 @@ class Sources:
 
     def signature(self, kernel: Kernel) -> Signature:
         """The parameters of a kernel's function. Raises :class:`UserError` that points at the manifest."""
+        from teenybuild.compiler.frontend.tuning import autotune, heuristics
         from teenybuild.manifest.bind import (  # a worker has no manifest, and no time to load its reader
             Parameter,
             Signature,
@@ -67,7 +68,17 @@ class Sources:
         parameters = tuple(
             Parameter(p.arg, is_constexpr_hint(p.annotation), p.arg in defaults) for p in function.parameters
         )
-        return Signature(function.name, parameters, function.module.source.span(function.node))
+        configs, untuned = _tried(lambda: autotune(function)) if kernel.tuned else (None, ())
+        found, unreadable = _tried(lambda: heuristics(function))
+        return Signature(
+            function.name,
+            parameters,
+            function.module.source.name_span(function.node),
+            configs,
+            untuned,
+            found or (),
+            unreadable,
+        )
 
     def _check_globals(self, kernel: Kernel, reached: Reached) -> None:
         """Values for names that nothing mentions are misspelled, unless they are meant for other kernels too."""
@@ -113,6 +124,17 @@ class Sources:
         return tuple(sorted({path for library in libraries for path in (*library.files, *library.searched)}))
 
 
+_T = TypeVar("_T")
+
+
+def _tried(read: Callable[[], _T]) -> tuple[_T | None, tuple[Diagnostic, ...]]:
+    """What was read, or why it could not be: whether that matters is for the manifest to say."""
+    try:
+        return read(), ()
+    except UserError as wrong:
+        return None, wrong.diagnostics
+
+
 def job(reached: Reached, spec: Specialisation, target: Target, ptx: str, lineinfo: bool, debug: bool) -> Job:
     """The compile of one specialisation for one target."""
     options = dict(spec.options)
@@ -122,5 +144,7 @@ def job(reached: Reached, spec: Specialisation, target: Target, ptx: str, linein
         maxnreg=None if options["maxnreg"] is None else int(options["maxnreg"]),
         enable_fp_fusion=bool(options["enable_fp_fusion"]),
     )
-    instance = Instance(dict(spec.types), dict(spec.consts), dict(spec.assume))
+    values = {**dict(spec.consts), **dict(spec.heuristics)}
+    consts = {p.arg: values[p.arg] for p in reached.function.parameters if p.arg in values}
+    instance = Instance(dict(spec.types), consts, dict(spec.assume))
     return Job(reached, instance, settings, target, ptx, lineinfo, debug)

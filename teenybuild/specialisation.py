@@ -28,3 +28,5 @@ class Specialisation:
     options: tuple[tuple[str, OptionValue], ...]
     assume: tuple[tuple[str, Assume], ...]
     auto: bool = False
+    #: Consts that follow from the rest: what ``@triton.heuristics`` computes. No part of the id, and nothing a launch could choose.
+    heuristics: tuple[tuple[str, Value], ...] = ()

@@ -65,6 +65,7 @@ def load_jobs(plan: dict[str, Any], directory: Path, prefix: str) -> list[tuple[
             options=tuple((name, value) for name, value in member["options"]),
             assume=tuple((name, Assume(kind, value)) for name, kind, value in member["assume"]),
             auto=member["auto"],
+            heuristics=tuple((name, value) for name, value in member["heuristics"]),
         )
         found.append((spec, job(reached, spec, target, plan["ptx"], plan["lineinfo"], plan["debug"])))
     return found

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from teenybuild.diagnostics import Diagnostic, Note, Span, UserError, did_you_mean, near
 from teenybuild.manifest import grid
 from teenybuild.manifest.kernel import MOST, count_problem
 from teenybuild.manifest.model import Kernel, Manifest
 from teenybuild.manifest.report import Report
+from teenybuild.manifest.tuned import resolve
+
+if TYPE_CHECKING:
+    from teenybuild.compiler.frontend.tuning import Heuristic, TunedConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +28,19 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A kernel's function as its source declares it: parameters in order, ``span`` of the ``def``."""
+    """A kernel's function as its source declares it: parameters in order, ``span`` of the ``def``.
+
+    ``configs`` are those of ``@triton.autotune``, read where the manifest asks for them; ``heuristics`` compute constants that the
+    manifest leaves out. ``untuned`` and ``unreadable`` are why the one or the other could not be read.
+    """
 
     function: str
     parameters: tuple[Parameter, ...]
     span: Span | None = None
+    configs: tuple[TunedConfig, ...] | None = None
+    untuned: tuple[Diagnostic, ...] = ()
+    heuristics: tuple[Heuristic, ...] = ()
+    unreadable: tuple[Diagnostic, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -43,12 +56,13 @@ class BoundKernel:
     """A kernel and its function, which fit.
 
     ``kernel`` no longer has what ``[defaults]`` said and the function does not use. ``defaulted`` are the const parameters
-    that take their default from the source, and are no part of ids.
+    that take their default from the source, and are no part of ids. ``heuristics`` compute the rest.
     """
 
     kernel: Kernel
     signature: Signature
     defaulted: tuple[str, ...]
+    heuristics: tuple[Heuristic, ...] = ()
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -109,7 +123,9 @@ def bind_each(manifest: Manifest, lookup: Lookup) -> tuple[BoundManifest, tuple[
 
 
 def _bind_kernel(kernel: Kernel, signature: Signature) -> tuple[list[Diagnostic], BoundKernel]:
-    check = _Check(kernel, signature)
+    tuned, problems = resolve(kernel, signature)
+    check = _Check(tuned, signature)
+    check.found += problems
     check.args()
     check.consts()
     check.parameters()
@@ -117,9 +133,11 @@ def _bind_kernel(kernel: Kernel, signature: Signature) -> tuple[list[Diagnostic]
     check.mentions(trimmed)
     if not check.found and (problem := count_problem(trimmed)) is not None:
         check.found.append(problem)
-    consts = {*trimmed.args, *trimmed.consts}
-    defaulted = tuple(name for name in signature.names if name not in consts)
-    return check.found, BoundKernel(trimmed, signature, defaulted)
+    said = {*trimmed.args, *trimmed.consts}
+    heuristics = tuple(each for each in signature.heuristics if each.name not in said)
+    said |= {each.name for each in heuristics}
+    defaulted = tuple(name for name in signature.names if name not in said)
+    return check.found, BoundKernel(trimmed, signature, defaulted, heuristics)
 
 
 class _Check:
@@ -141,7 +159,8 @@ class _Check:
 
     def free(self) -> list[str]:
         """Parameters that the manifest says nothing of: what a wrong name may have meant."""
-        said = {*self.kernel.args, *self.kernel.consts}
+        computed = (each.name for each in self.signature.heuristics)
+        said = {*self.kernel.args, *self.kernel.consts, *computed}
         return [name for name in self.by_name if name not in said]
 
     def args(self) -> None:
@@ -174,6 +193,11 @@ class _Check:
                 continue
             if any(self.kernel.is_broken(table, name) for table in ("args", "const", "configs")):
                 continue
+            if self.kernel.tuned or self.signature.unreadable:
+                # What would have given it a value was wrong, and is reported.
+                self.found += [d for d in self.signature.unreadable if d not in self.found]
+                if parameter.constexpr:
+                    continue
             if parameter.constexpr:
                 message = f"the const parameter {name} of {self.signature.function} has no value"
                 self.wrong(message, self.kernel.span("const"), f"give it one: const = {{ {name} = … }}")

@@ -46,6 +46,9 @@ class Draft:
     mutates: tuple[str, ...] = ()
     targets: tuple[Target, ...] = ()
     globals: dict[str, Value] = field(default_factory=dict[str, Value])
+    #: Of ``const`` and ``configs``, those that are "autotune".
+    tuned: set[str] = field(default_factory=set[str])
+    imports: bool = False
 
 
 def read_draft(table: Table, record: Record, title: str, origin: Origin, report: Report) -> Draft:
@@ -81,6 +84,8 @@ class _Reader:
             self.draft.dtypes[name] = tuple(parse_type(str(text)) for text in _each(choices))
 
     def read_const(self, value: Toml) -> None:
+        if isinstance(value, str):
+            self.draft.tuned.add("const")
         for name, values in as_table(value).items():
             self.draft.const[name] = tuple(_constant(each) for each in _each(values))
 
@@ -88,7 +93,9 @@ class _Reader:
         for name, values in as_table(value).items():
             self.draft.options[name] = tuple(_option(each) for each in _each(values))
 
-    def read_configs(self, _: Toml) -> None:
+    def read_configs(self, value: Toml) -> None:
+        if isinstance(value, str):
+            self.draft.tuned.add("configs")
         configs: list[Config] = []
         first: Mapping[str, Value] | None = None
         for index, entry in enumerate(self.checked.elements("configs")):
@@ -150,8 +157,8 @@ class _Reader:
     def read_targets(self, _: Toml) -> None:
         self.draft.targets = tuple(parse_target(name) for name in self.checked.texts("targets"))
 
-    def read_import(self, _: Toml) -> None:
-        """``false`` is how it is; ``true`` has been refused."""
+    def read_import(self, value: Toml) -> None:
+        self.draft.imports = value is True
 
     def read_globals(self, value: Toml) -> None:
         self.draft.globals = {name: _constant(given) for name, given in as_table(value).items()}

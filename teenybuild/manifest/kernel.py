@@ -60,13 +60,18 @@ def _merge(name: str, own: Draft, defaults: Draft, build: Build, origin: Origin)
     unknown = () if ("args",) in own.broken else [name for name in defaults.assume if name not in own.args]
     assume = table("assume", own.assume, defaults.assume, unknown)
     autos = {*own.autos, *(auto for auto in defaults.autos if auto not in own.assume)}
+    tuned = set(own.tuned)
+    if "const" not in own.said and ("const",) not in own.broken and "const" in defaults.tuned:
+        tuned.add("const")
+        inherited.add(("const",))
+    theirs = {} if "const" in own.tuned else defaults.const
     return Kernel(
         name=name,
         source=own.source,
         function=own.function or name,
         args=own.args,
         dtypes=table("dtypes", own.dtypes, defaults.dtypes, [n for n in defaults.dtypes if n not in used]),
-        const=table("const", own.const, defaults.const, (*own.args, *configs[0].consts)),
+        const=table("const", own.const, theirs, (*own.args, *configs[0].consts)),
         configs=configs,
         options=table("options", own.options, defaults.options),
         grid=own.grid,
@@ -78,15 +83,22 @@ def _merge(name: str, own: Draft, defaults: Draft, build: Build, origin: Origin)
         mutates=whole("mutates", own.mutates, defaults.mutates),
         targets=whole("targets", own.targets, defaults.targets) or build.targets,
         globals=table("globals", own.globals, defaults.globals),
+        tuned=frozenset(tuned),
+        imports=whole("import", own.imports, defaults.imports),
         origin=Origin(origin.file, origin.base, origin.main, frozenset(inherited)),
         broken=frozenset(own.broken | defaults.broken),
     )
 
 
+def check_again(kernel: Kernel, report: Report) -> None:
+    """Checks a kernel whose configs have been read off its decorator."""
+    _Checks(kernel, None, report).again()
+
+
 class _Checks:
     """Each method checks one key against the others."""
 
-    def __init__(self, kernel: Kernel, build: Build, report: Report) -> None:
+    def __init__(self, kernel: Kernel, build: Build | None, report: Report) -> None:
         self.kernel = kernel
         self.build = build
         self.report = report
@@ -97,14 +109,24 @@ class _Checks:
         self.dtypes()
         self.consts()
         self.assume(types)
-        self.grid(types)
+        if not self.kernel.tuned:
+            self.grid(types)
+            self.exclude()
+            self.count()
         self.pointers("outputs", self.kernel.outputs, types)
         self.pointers("mutates", self.kernel.mutates, types)
         self.either_output_or_mutated()
-        self.exclude()
         self.targets()
-        self.count()
         return replace(self.kernel, broken=frozenset(self.broken))
+
+    def again(self) -> None:
+        """What hangs on the consts, once the decorator has said which there are."""
+        types = self.types()
+        self.consts()
+        self.assume(types)
+        self.grid(types)
+        self.exclude()
+        self.count()
 
     def wrong(self, message: str, path: KeyPath, hint: str | None = None, *, key: bool = False) -> None:
         """Report something wrong at ``path``; where that is in ``[defaults]``, the message names the kernel."""
@@ -291,12 +313,13 @@ class _Checks:
 
     def targets(self) -> None:
         """Against the PTX version that holds for all targets; ``[build]`` has checked its own."""
-        if self.kernel.targets is self.build.targets or self.build.ptx_any is None:
+        build = self.build
+        if build is None or self.kernel.targets is build.targets or build.ptx_any is None:
             return
         for index, target in enumerate(self.kernel.targets):
-            if target.name in self.build.ptx:
+            if target.name in build.ptx:
                 continue
-            problem = ptx_too_old(self.build.ptx_any, target)
+            problem = ptx_too_old(build.ptx_any, target)
             if problem is not None:
                 span = self.kernel.span("targets", index, part="value")
                 self.report.add(problem.message, span, hint=problem.hint)

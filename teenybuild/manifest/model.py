@@ -88,6 +88,10 @@ class Kernel:
     mutates: tuple[str, ...]
     targets: tuple[Target, ...]
     globals: Mapping[str, Value]
+    #: Of ``const`` and ``configs``, those that are read off ``@triton.autotune``; ``bind`` resolves and empties it.
+    tuned: frozenset[str]
+    #: Whether the source may be run to find out what reading it does not tell.
+    imports: bool
     origin: Origin = field(repr=False, compare=False)
     #: Paths of keys that were wrong, and reported: what is missing because of them is not missing.
     broken: frozenset[KeyPath] = field(default=frozenset(), repr=False, compare=False)

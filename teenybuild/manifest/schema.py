@@ -55,7 +55,7 @@ def _one_or_more(shape: Shape) -> Either:
 
 _targets = ListOf(Text("the name of a target", target_problem, _TARGET), least=1)
 _ptx_version = Text('a PTX ISA version such as "8.6"', ptx_problem, _PTX)
-_autotune = Choice((), {"autotune": "the decorator in the source is not read yet: list the values here"})
+_autotune = Choice(("autotune",))
 _arguments = ListOf(Text("the name of an argument"))
 _directory = Text("a directory", path_problem)
 
@@ -150,14 +150,15 @@ _KERNEL_ROWS = (
                 _autotune,
             )
         ),
-        "Values of const parameters. A list multiplies, a single value is a list of one.",
+        "Values of const parameters. A list multiplies, a single value is a list of one. "
+        '`"autotune"` takes the sets of constants that `@triton.autotune` lists, each once, and leaves the options to `options`.',
         "{}",
     ),
     Row(
         "configs",
         Either((ListOf(_config, least=1), _autotune)),
         "Sets of consts and options that go together, each one alternative. A const may not stand in `const` too; "
-        "an option here wins over `options`.",
+        'an option here wins over `options`. `"autotune"` takes the sets that `@triton.autotune` lists, with their options, each once.',
     ),
     Row("options", _OPTION_LISTS, "Options of the compiler. A list multiplies.", "{}"),
     Row(
@@ -205,8 +206,9 @@ _KERNEL_ROWS = (
     ),
     Row(
         "import",
-        Flag(later="sources are read, and never run: give what they compute under globals"),
-        "Whether the source is imported, and so run, to find its names.",
+        Flag(),
+        "Whether the source is imported, and so run, to find what reading it does not tell. Builds refuse unless they are given "
+        "`--allow-import`.",
         "false",
     ),
 )

@@ -148,19 +148,16 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A boolean. ``later`` says why ``true`` is refused for now."""
-
-    later: str | None = None
+    """A boolean."""
 
     def words(self) -> str:
-        return "true or false" if self.later is None else "false or true (not yet)"
+        return "true or false"
 
     def takes(self, value: Toml) -> bool:
         return isinstance(value, bool)
 
     def faults(self, value: Toml, path: KeyPath, name: str) -> Iterator[Fault]:
-        if value is True and self.later is not None:
-            yield not_yet(f"{name} = true", self.later, path)
+        return iter(())
 
     def json(self) -> Json:
         return {"type": "boolean"}

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from teenybuild.diagnostics import UserError
-from teenybuild.expand import Specialisation, plan
+from teenybuild.expand import Plan, Specialisation, plan
 from teenybuild.manifest import read_manifest
-
-from .sources import lookup_in
+from teenybuild.sources import Sources
 
 _TESTS = Path(__file__).parents[1]
 FAILING = _TESTS / "failing" / "manifest"
@@ -32,7 +31,7 @@ def complaints(case: Path) -> str:
     with _inside(case):
         try:
             if Path("kernels").is_dir():
-                plan(Path("kernels.toml"), lambda _: lookup_in(Path("kernels")))
+                _plan()
             else:
                 read_manifest(Path("kernels.toml"))
         except UserError as error:
@@ -43,9 +42,13 @@ def complaints(case: Path) -> str:
 def expansion(case: Path) -> str:
     """What the manifest of a case expands to, as JSON."""
     with _inside(case):
-        specialisations = plan(Path("kernels.toml"), lambda _: lookup_in(Path("kernels"))).specialisations
+        specialisations = _plan().specialisations
     entries = ",\n".join(f"  {json.dumps(_plain(each))}" for each in specialisations)
     return f"[\n{entries}\n]\n"
+
+
+def _plan() -> Plan:
+    return plan(Path("kernels.toml"), lambda manifest: Sources.of(manifest, Path()).signature)
 
 
 def _plain(each: Specialisation) -> dict[str, object]:
@@ -58,7 +61,7 @@ def _plain(each: Specialisation) -> dict[str, object]:
         "options": dict(each.options),
         "assume": {name: str(assume) for name, assume in each.assume},
         "auto": each.auto,
-    }
+    } | ({"heuristics": dict(each.heuristics)} if each.heuristics else {})
 
 
 @contextlib.contextmanager

@@ -598,12 +598,12 @@ class Host(Expressions):
     def _augmented(self, node: ast.AugAssign) -> None:
         target = node.target
         if isinstance(target, ast.Name):
-            before: Any = self.evaluate(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            before = self.evaluate(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             value = self.evaluate(node.value)
-            if isinstance(before, list) and isinstance(node.op, ast.Add):
-                before += self.iterate(node.value, value)
-            else:
-                self.frame.locals[target.id] = self.binary(node, type(node.op), before, value)
+            if isinstance(node.op, ast.Add) and isinstance(before, list):
+                self._python(node, before.extend, [self.iterate(node.value, value)], {})  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+                return
+            self.frame.locals[target.id] = self.binary(node, type(node.op), before, value)  # pyright: ignore[reportUnknownArgumentType]
         else:
             raise self.error(node, "what this changes is not known before the file runs")
 

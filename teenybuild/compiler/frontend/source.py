@@ -59,6 +59,14 @@ class Source:
         end = _characters(self.line(end_line), getattr(node, "end_col_offset", None) or 0)
         return Span(self.display, line, column + 1, end_line, end + 1, text)
 
+    def name_span(self, node: ast.FunctionDef) -> Span:
+        """Where a function's definition names it."""
+        whole = self.span(node)
+        start = whole.text.find(node.name, whole.column - 1 + len("def "))
+        if start < 0:
+            return whole
+        return Span(self.display, whole.line, start + 1, whole.line, start + 1 + len(node.name), whole.text)
+
     def function(self, name: str) -> ast.FunctionDef | None:
         """The last top-level function of that name."""
         found: ast.FunctionDef | None = None

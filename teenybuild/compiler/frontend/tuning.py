@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from teenybuild.compiler.frontend.canonical import parameter_defaults
 from teenybuild.compiler.frontend.decorators import is_builtin
 from teenybuild.compiler.frontend.expressions import Frame
 from teenybuild.compiler.frontend.host import Host
@@ -184,7 +185,37 @@ def _configs(function: Function, found: tuple[object, ...], call: ast.Call) -> t
             )
         configs.append(_config(function, each))
     # What Triton takes where the list is empty.
-    return tuple(configs) or (TunedConfig({}, {"num_warps": 4, "num_stages": 3}, source.span(call)),)
+    return _filled(function, configs) or (
+        TunedConfig({}, {"num_warps": 4, "num_stages": 3}, source.span(call)),
+    )
+
+
+def _filled(function: Function, configs: list[TunedConfig]) -> tuple[TunedConfig, ...]:
+    """The configs, each with every constant that any of them gives, in one order: what one leaves open has its default."""
+    names = dict.fromkeys(name for config in configs for name in config.consts)
+    defaults = parameter_defaults(function.node)
+    filled: list[TunedConfig] = []
+    wrong: list[Diagnostic] = []
+    for config in configs:
+        consts: dict[str, Value] = {}
+        for name in names:
+            value = (
+                config.consts.get(name)
+                if name in config.consts or name not in defaults
+                else function.default(defaults[name])
+            )
+            if name not in config.consts and name not in defaults:
+                said = f"a config leaves {name} open, which another gives, and {function.name} has no default for it"
+                wrong.append(Diagnostic(said, config.span, hint="each config gives the same constants"))
+            elif isinstance(value, bool | int | float | str | None):
+                consts[name] = value
+            else:
+                said = f"a config leaves {name} open, and its default is no number, boolean or string: {describe(value)}"
+                wrong.append(Diagnostic(said, config.span))
+        filled.append(TunedConfig(consts, config.options, config.span))
+    if wrong:
+        raise UserError(wrong)
+    return tuple(filled)
 
 
 def _described(value: object) -> str:
