@@ -137,7 +137,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--allow-import",
             action="store_true",
-            help="nothing yet: no kernel file is ever run in this version",
+            help="let the build run the kernel files whose manifest says import = true",
         )
 
     init = add("init", "make a kernels.toml and a first kernel to start from", project=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -26,6 +27,7 @@ from teenybuild.manifest.model import Manifest
 from teenybuild.project import (
     CACHE,
     DEPFILE,
+    IMPORTED,
     LINES,
     NINJA,
     PACKAGE_PLAN,
@@ -99,7 +101,15 @@ def read_plan(project: Project) -> tuple[Plan, Sources]:
     found: list[Sources] = []
 
     def lookup_in(manifest: Manifest) -> Lookup:
-        found.append(Sources.of(manifest, project.directory, project.prefix))
+        found.append(
+            Sources.of(
+                manifest,
+                project.directory,
+                project.prefix,
+                allow_import=project.settings.allow_import,
+                kept=project.build / IMPORTED if project.build.is_dir() else None,
+            )
+        )
         return found[0].signature
 
     return plan(Path(project.settings.display), lookup_in), found[0]
@@ -118,13 +128,18 @@ def generate(project: Project) -> Generated:
         by_kernel.setdefault(spec.kernel, []).append(spec)
     for bound in found.manifest.kernels:
         name = bound.kernel.name
-        reached = sources.reached(bound.kernel.source, bound.kernel.function, bound.kernel.globals)
+        reached = sources.reached(
+            bound.kernel.source, bound.kernel.function, bound.kernel.globals, bound.kernel.imports
+        )
+        imported = sources.imported(bound.kernel.source) if bound.kernel.imports else None
         meaning = digest(reached.text.encode())
         files[f"{LINES}/{name}.json"] = _json(line_map(reached))
         for target in targets_of(project, bound):
             for chunk in _chunked(build, name, target, by_kernel.get(name, [])):
                 all_chunks.append(chunk)
-                files[f"{PLANS}/{chunk.path}"] = _json(_plan_json(project, manifest, bound, chunk, meaning))
+                files[f"{PLANS}/{chunk.path}"] = _json(
+                    _plan_json(project, manifest, bound, chunk, meaning, imported)
+                )
     files[TOOLCHAIN] = _json(
         {"compiler": fingerprint(), "llvmlite": llvm_release(), "generator": generator_fingerprint()}
     )
@@ -176,7 +191,12 @@ def _members_before(directory: Path, kernel: str) -> list[list[str]]:
 
 
 def _plan_json(
-    project: Project, manifest: Manifest, bound: BoundKernel, chunk: Chunk, meaning: str
+    project: Project,
+    manifest: Manifest,
+    bound: BoundKernel,
+    chunk: Chunk,
+    meaning: str,
+    imported: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     kernel = bound.kernel
     return {
@@ -187,6 +207,7 @@ def _plan_json(
         "kernels": manifest.build.kernels,
         "roots": list(manifest.build.roots),
         "globals": dict(kernel.globals),
+        "imported": imported,
         "meaning": meaning,
         "target": chunk.target.name,
         "ptx": ptx_of(project, manifest, chunk.target),

@@ -20,6 +20,7 @@ from teenybuild.project import (
     CACHE,
     CONFIG,
     DEPFILE,
+    IMPORTED,
     LINES,
     NINJA,
     PACKAGE_STAMP,
@@ -68,7 +69,7 @@ def jobs(project: Project, found: Plan, sources: Sources) -> Iterator[tuple[Spec
     bound = {b.kernel.name: b for b in found.manifest.kernels}
     for spec in found.specialisations:
         kernel = bound[spec.kernel].kernel
-        reached = sources.reached(kernel.source, kernel.function, kernel.globals)
+        reached = sources.reached(kernel.source, kernel.function, kernel.globals, kernel.imports)
         for target in targets_of(project, bound[spec.kernel]):
             ptx, build = ptx_of(project, manifest, target), manifest.build
             yield spec, job(reached, spec, target, ptx, build.lineinfo, build.debug)
@@ -151,7 +152,7 @@ def clean(project: Project, *, cache: bool) -> int:
     package = recorded_directory(project.build / PACKAGE_STAMP)
     if package is not None:
         removed += remove_package(package)
-    for name in (PLANS, STAMPS, RESULTS, LINES):
+    for name in (PLANS, STAMPS, RESULTS, LINES, IMPORTED):
         removed += sum(1 for p in (project.build / name).rglob("*") if p.is_file())
         shutil.rmtree(project.build / name, ignore_errors=True)
     for name in (CONFIG, NINJA, DEPFILE, TOOLCHAIN, CACHE, STATE, ".ninja_log", ".ninja_deps"):

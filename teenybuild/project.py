@@ -12,8 +12,9 @@ from typing import Any
 
 from teenybuild.diagnostics import error
 
-#: Directories below the build directory: what each edge is to do, what came of it, what it said, and where lines of it come from.
-PLANS, STAMPS, RESULTS, LINES = "plan", "stamps", "results", "lines"
+#: Directories below the build directory: what each edge is to do, what came of it, what it said, where lines of it come from; what
+#: importing kernel files told.
+PLANS, STAMPS, RESULTS, LINES, IMPORTED = "plan", "stamps", "results", "lines", "imported"
 #: Files in it.
 CONFIG, CACHE, TOOLCHAIN = "config.json", "cache.json", "toolchain.json"
 NINJA, DEPFILE = "build.ninja", "build.ninja.d"

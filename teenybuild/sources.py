@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from teenybuild.compiler.frontend.canonical import is_constexpr_hint
 from teenybuild.compiler.frontend.host import static
+from teenybuild.compiler.frontend.imported import Imported
 from teenybuild.compiler.frontend.kernel import Instance
 from teenybuild.compiler.frontend.modules import Library, find_function
 from teenybuild.compiler.frontend.reach import Reached, reach
 from teenybuild.compiler.frontend.statements import parameter_defaults
 from teenybuild.compiler.pipeline import Job
 from teenybuild.compiler.targets.base import Settings
-from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean
+from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean, error
+from teenybuild.importing import Importer
 from teenybuild.specialisation import Specialisation
 from teenybuild.targets import Target
 from teenybuild.types import Value
@@ -27,28 +29,72 @@ if TYPE_CHECKING:
 class Sources:
     """Reads the kernel files of one manifest, each once."""
 
-    def __init__(self, directory: Path, kernels: str, roots: tuple[str, ...], prefix: str = "") -> None:
+    def __init__(
+        self,
+        directory: Path,
+        kernels: str,
+        roots: tuple[str, ...],
+        prefix: str = "",
+        importer: Importer | None = None,
+    ) -> None:
+        #: None where no kernel file may be run.
+        self._importer = importer
         self._directory = directory
         self._kernels = directory / kernels
         self._roots = (self._kernels, *(directory / r for r in roots))
         self._prefix = prefix
-        self._libraries: dict[tuple[tuple[str, Value], ...], Library] = {}
-        self._reached: dict[tuple[str, str, tuple[tuple[str, Value], ...]], Reached] = {}
+        self._libraries: dict[object, Library] = {}
+        self._reached: dict[object, Reached] = {}
+        self._imported: dict[str, Imported] = {}
 
     @staticmethod
-    def of(manifest: Manifest, directory: Path, prefix: str = "") -> Sources:
-        """The sources a manifest names."""
-        return Sources(directory, manifest.build.kernels, manifest.build.roots, prefix)
+    def of(
+        manifest: Manifest,
+        directory: Path,
+        prefix: str = "",
+        *,
+        allow_import: bool = False,
+        kept: Path | None = None,
+    ) -> Sources:
+        """The sources a manifest names. ``kept``: where what imports told is kept from build to build."""
+        build = manifest.build
+        roots = [directory / build.kernels, *(directory / root for root in build.roots)]
+        importer = Importer(directory, roots, kept) if allow_import else None
+        return Sources(directory, build.kernels, build.roots, prefix, importer)
 
-    def library(self, overrides: Mapping[str, Value]) -> Library:
-        """The kernel files as seen with some ``globals``: those change what module-level names mean."""
-        key = tuple(overrides.items())
+    def library(self, overrides: Mapping[str, Value], imported: str = "") -> Library:
+        """The kernel files as seen with some ``globals``, and with what importing the file ``imported`` told: those change what names mean."""
+        key = (tuple(overrides.items()), imported)
         found = self._libraries.get(key)
         if found is None:
             found = self._libraries[key] = Library(
-                self._directory, self._roots, static, dict(overrides), self._prefix
+                self._directory,
+                self._roots,
+                static,
+                dict(overrides),
+                self._prefix,
+                self._imported.get(imported),
             )
         return found
+
+    def told(self, source: str, data: Mapping[str, Any]) -> None:
+        """Takes over what an import in another process told."""
+        self._imported[source] = Imported(data, self._directory)
+
+    def imported(self, source: str) -> Mapping[str, Any] | None:
+        """What importing a source told, as plain data; None where nobody asked."""
+        found = self._imported.get(source)
+        return None if found is None else found.data
+
+    def _import(self, kernel: Kernel) -> None:
+        """Imports a kernel's source. Raises :class:`UserError` where nobody allowed that, or where it fails."""
+        span = kernel.span("import", part="value")
+        if self._importer is None:
+            message = f"import = true runs {kernel.source}, and this build may not run sources"
+            raise error(message, span, hint="allow it: --allow-import")
+        path = self._kernels / kernel.source
+        if kernel.source not in self._imported and path.is_file():
+            self.told(kernel.source, self._importer.find(path, span).data)
 
     def signature(self, kernel: Kernel) -> Signature:
         """The parameters of a kernel's function. Raises :class:`UserError` that points at the manifest."""
@@ -58,8 +104,10 @@ class Sources:
             Signature,
         )
 
+        if kernel.imports:
+            self._import(kernel)
         try:
-            reached = self.reached(kernel.source, kernel.function, kernel.globals)
+            reached = self.reached(kernel.source, kernel.function, kernel.globals, kernel.imports)
         except UserError as wrong:
             raise self._at(kernel, wrong) from None
         self._check_globals(kernel, reached)
@@ -108,12 +156,14 @@ class Sources:
             found.append(diagnostic)
         return UserError(found)
 
-    def reached(self, source: str, function: str, overrides: Mapping[str, Value]) -> Reached:
-        """A kernel's function with everything it reaches."""
-        key = (source, function, tuple(overrides.items()))
+    def reached(
+        self, source: str, function: str, overrides: Mapping[str, Value], imports: bool = False
+    ) -> Reached:
+        """A kernel's function with everything it reaches; ``imports``: with what importing its source told."""
+        key = (source, function, tuple(overrides.items()), imports)
         found = self._reached.get(key)
         if found is None:
-            module = self.library(overrides).module(self._kernels / source)
+            module = self.library(overrides, source if imports else "").module(self._kernels / source)
             found = self._reached[key] = reach(find_function(module, function))
         return found
 
@@ -121,7 +171,8 @@ class Sources:
     def files(self) -> tuple[Path, ...]:
         """Every kernel file read so far, sorted, and every directory in which an import was looked for and not found."""
         libraries = self._libraries.values()
-        return tuple(sorted({path for library in libraries for path in (*library.files, *library.searched)}))
+        found = {path for library in libraries for path in (*library.files, *library.searched)}
+        return tuple(sorted(found | set(self._importer.files if self._importer is not None else ())))
 
 
 _T = TypeVar("_T")

@@ -52,7 +52,10 @@ class Outcome:
 def load_jobs(plan: dict[str, Any], directory: Path, prefix: str) -> list[tuple[Specialisation, Job]]:
     """The compiles of a chunk, from its plan and today's sources. Raises :class:`UserError`."""
     sources = Sources(directory, plan["kernels"], tuple(plan["roots"]), prefix)
-    reached = sources.reached(plan["source"], plan["function"], plan["globals"])
+    imports = plan["imported"] is not None
+    if imports:
+        sources.told(plan["source"], plan["imported"])
+    reached = sources.reached(plan["source"], plan["function"], plan["globals"], imports)
     target = parse_target(plan["target"])
     found: list[tuple[Specialisation, Job]] = []
     for member in plan["members"]:

@@ -28,7 +28,7 @@ from teenybuild.types import TypeSyntaxError, parse_type
 LONGEST_NAME = 100
 
 #: Names in the build directory, where the package lies unless something else is said.
-_IN_BUILD_DIRECTORY = ("lines", "plan", "results", "stamps")
+_IN_BUILD_DIRECTORY = ("imported", "lines", "plan", "results", "stamps")
 #: What a generated package imports: a package of that name would hide it.
 _NEEDED_BY_LOADER = ("cuda", "ml_dtypes", "numpy", "teenybuild")
 

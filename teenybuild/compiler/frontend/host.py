@@ -25,6 +25,7 @@ from teenybuild.compiler.frontend.host_values import (
     VersionInfo,
     freeze,
     has_truth,
+    is_list,
     is_sequence,
 )
 from teenybuild.compiler.frontend.modules import Module
@@ -43,7 +44,7 @@ from teenybuild.compiler.frontend.values import (
     is_constant,
     is_dict,
 )
-from teenybuild.diagnostics import did_you_mean
+from teenybuild.diagnostics import UserError, did_you_mean
 
 #: What is known of other modules.
 _KNOWN: Mapping[str, object] = MappingProxyType(
@@ -102,8 +103,12 @@ class Host(Expressions):
         if isinstance(value, HostObject):
             if value.path in _KNOWN:
                 return _KNOWN[value.path]
-            raise self.error(node, f"{value.why} is not known before the file runs", value.hint)
+            raise self._unknown_value(node, value)
         return value
+
+    def _unknown_value(self, node: ast.AST, value: HostObject) -> UserError:
+        what = f"{value.why}, which is not known before the file runs" if value.foreign else value.why
+        return self.error(node, f"this depends on {what}", value.hint)
 
     def _visit(self, node: ast.expr) -> object:
         match node:
@@ -214,9 +219,8 @@ class Host(Expressions):
         return "".join(parts)
 
     def binary(self, node: ast.AST, op: type[ast.operator], left: object, right: object) -> object:
-        """``left op right``. A list that a module-level name keeps is a tuple here: beside a list, it is a list."""
-        if is_sequence(left) and is_sequence(right) and isinstance(left, list) != isinstance(right, list):
-            left, right = list(left), list(right)
+        """``left op right``. What comes of a frozen list is a list again."""
+        left, right = (list(side) if is_list(side) else side for side in (left, right))
         for items, times in ((left, right), (right, left)):
             if (
                 op is ast.Mult
@@ -250,14 +254,8 @@ class Host(Expressions):
         identity = op in (ast.Is, ast.IsNot)
         if identity and not any(x is None or isinstance(x, bool) for x in (left, right)):
             return super()._compare(node)
-        if (
-            op not in (ast.In, ast.NotIn)
-            and is_sequence(left)
-            and is_sequence(right)
-            and type(left) is not type(right)
-        ):
-            # A list of the module is a tuple here, and Python says that no list is equal to a tuple.
-            raise self.error(node, "whether these are both lists is not known")
+        if op not in (ast.In, ast.NotIn) and not identity:
+            left, right = (list(side) if is_list(side) else side for side in (left, right))
         if isinstance(left, Class) or isinstance(right, Class):
             raise self.error(node, "classes are not compared")
         return self._python(node, compute, [left, right], {})
@@ -328,7 +326,7 @@ class Host(Expressions):
         if isinstance(callee, HostObject) and callee.path in FUNCTIONS:
             callee = Builtin(callee.path)
         if isinstance(callee, HostObject):
-            raise self.error(node.func, f"{callee.why} is not known before the file runs", callee.hint)
+            raise self._unknown_value(node.func, callee)
         if isinstance(callee, Builtin) and callee.name == "triton.Config":
             return self._config(node)
         positional = list(self._items(node.args))

@@ -9,10 +9,13 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from teenybuild.compiler.frontend.expressions import Frame
 from teenybuild.compiler.frontend.values import is_constant, is_dict, is_tuple
+
+if TYPE_CHECKING:
+    from teenybuild.compiler.frontend.modules import Module
 
 #: The oldest Python that teenybuild runs on: what sources ask about the version is answered for this one and all later ones.
 OLDEST_PYTHON = (3, 11)
@@ -44,8 +47,8 @@ class TritonConfig:
     num_stages: object
     num_ctas: object
     maxnreg: object
-    module: Any
-    node: ast.expr
+    module: Module
+    node: ast.AST
 
 
 class NotKnown(Exception):
@@ -98,15 +101,28 @@ class VersionInfo:
         return {">=": True, "<": False}.get(symbol) if other == OLDEST_PYTHON else None
 
 
+class FrozenList(tuple[object, ...]):
+    """A list that a module-level name keeps. To kernels it is a tuple; host code knows that it is none."""
+
+    __slots__ = ()
+
+
 def freeze(value: object) -> object:
     """The value as a module-level name keeps it: nothing in it can be changed any more."""
     if isinstance(value, list):
-        return tuple(freeze(item) for item in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return FrozenList(freeze(item) for item in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, FrozenList):
+        return value
     if is_tuple(value):
         return tuple(freeze(item) for item in value)
     if is_dict(value):
         return MappingProxyType({freeze(key): freeze(item) for key, item in value.items()})
     return value
+
+
+def is_list(value: object) -> TypeGuard[Sequence[object]]:
+    """Whether a value is a list, be it one that can no longer be changed."""
+    return isinstance(value, list | FrozenList)
 
 
 def is_sequence(value: object) -> TypeGuard[Sequence[object]]:

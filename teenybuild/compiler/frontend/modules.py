@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from teenybuild.compiler.frontend.scope import (
     COMPUTED,
@@ -35,6 +36,9 @@ from teenybuild.compiler.frontend.values import (
     same_constant,
 )
 from teenybuild.diagnostics import Span, UserError, did_you_mean, error
+
+if TYPE_CHECKING:
+    from teenybuild.compiler.frontend.imported import Imported
 
 #: Modules that mean the language, by what a source may import.
 LANGUAGE_MODULES = {
@@ -81,7 +85,10 @@ class Library:
         evaluate: Evaluate,
         overrides: Mapping[str, object] = MappingProxyType({}),
         prefix: str = "",
+        imported: Imported | None = None,
     ) -> None:
+        #: What importing the files told, where that is allowed.
+        self.imported = imported
         self.base = base
         self.prefix = prefix
         self.roots = roots
@@ -200,13 +207,51 @@ class Module:
 
     def defines(self, name: str, at: Place | None = None) -> bool:
         """Whether the file gives ``name`` a meaning at module level, before ``at``."""
-        given = name in self.library.overrides or name in self._scattered
+        given = name in self.library.overrides or name in self._scattered or self._is_told(name, at)
         return given or self.binding(name, at) is not None
 
     def lookup(self, name: str, at: Place | None = None) -> object:
         """What ``name`` means at a place, the end if none is named; raises KeyError where the file does not define it."""
         if name in self.library.overrides:
             return self.library.overrides[name]
+        if not self._is_told(name, at):
+            return self._read(name, at)
+        # Reading comes first, so that what it settles does not hang on who is asked.
+        try:
+            read = self._read(name, at)
+        except (KeyError, UserError) as wrong:
+            return self._told(name, wrong)
+        return self._told(name, read) if isinstance(read, HostObject) else read
+
+    def _is_told(self, name: str, at: Place | None) -> bool:
+        """Whether importing the file told what ``name`` is at its end, and it was that at ``at`` already."""
+        imported = self.library.imported
+        if imported is None or name not in imported.names(self):
+            return False
+        outermost = at
+        while outermost is not None and outermost.outer is not None:
+            outermost = outermost.outer
+        if outermost is None or outermost.index >= len(outermost.block.statements):
+            return at is None or at.outer is None
+        bound = self.end.block.bindings.get(name, [])
+        binding = self.binding(name, at)
+        global_ = binding is not None and binding.block is self.end.block  # not an attribute of a class
+        return global_ and len(bound) == 1 and bound[0][0] < outermost.index
+
+    def _told(self, name: str, otherwise: object) -> object:
+        """What the import told, or else what reading gave."""
+        from teenybuild.compiler.frontend.imported import Untold
+
+        assert self.library.imported is not None
+        try:
+            return self.library.imported.value(self, name)
+        except Untold:
+            if isinstance(otherwise, Exception):
+                raise otherwise from None
+            return otherwise
+
+    def _read(self, name: str, at: Place | None) -> object:
+        """What reading the file says of a name."""
         if name in self._scattered:
             return self._computed(name, "sets when it runs")
         place = self.binding(name, at)
@@ -328,7 +373,7 @@ class Module:
             case ast.ImportFrom():
                 assert isinstance(item, ast.alias)
                 return self._import_from(node, item.name)
-            case ast.Assign() | ast.AnnAssign():
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
                 return self._assigned(name, item, place)
             case ast.If():
                 return self._resolve_if(name, node, place)

@@ -179,6 +179,8 @@ class _Changes:
                 value, _, ast.Store() | ast.Del()
             ):
                 changed.append(value)
+            case ast.Expr(ast.Call(ast.Subscript() | ast.Name("print"))):
+                pass  # a launch, or what is shown
             case ast.Expr(ast.Call() as call):
                 changed += [*call.args, *(keyword.value for keyword in call.keywords)]
             case ast.Assign(targets, ast.Name(source)):

@@ -67,13 +67,14 @@ class Heuristic:
 
     name: str
     function: Function
-    callee: object
-    node: ast.expr
+    callee: Closure | Function
+    node: ast.AST
     host: Host
 
     @property
     def span(self) -> Span:
-        return self.host.frame.module.source.span(self.node)
+        module = self.callee.module if isinstance(self.callee, Function) else self.callee.frame.module
+        return module.source.span(self.node)
 
     def value(self, facts: Facts) -> Value:
         """The constant for one specialisation. Raises :class:`UserError` where it takes more than that fixes."""
@@ -155,6 +156,18 @@ def _evaluated(function: Function, node: ast.expr, what: str) -> tuple[Host, obj
 
 def autotune(function: Function) -> tuple[TunedConfig, ...] | None:
     """The configurations of ``@triton.autotune``; None where there is no such decorator. Raises :class:`UserError`."""
+    imported = function.module.library.imported
+    told = imported.configs(function) if imported is not None else None
+    try:
+        read = _read_autotune(function)
+    except UserError:
+        if told is None:
+            raise
+        read = None
+    return _configs(function, told, function.node) if read is None and told is not None else read
+
+
+def _read_autotune(function: Function) -> tuple[TunedConfig, ...] | None:
     calls = list(_calls(function, "triton.autotune"))
     if not calls:
         return None
@@ -175,7 +188,7 @@ def autotune(function: Function) -> tuple[TunedConfig, ...] | None:
     return _configs(function, found, call)
 
 
-def _configs(function: Function, found: tuple[object, ...], call: ast.Call) -> tuple[TunedConfig, ...]:
+def _configs(function: Function, found: tuple[object, ...], call: ast.AST) -> tuple[TunedConfig, ...]:
     source = function.module.source
     configs: list[TunedConfig] = []
     for each in found:
@@ -271,8 +284,22 @@ def _key_span(config: TritonConfig, name: object) -> Span:
 
 def heuristics(function: Function) -> tuple[Heuristic, ...]:
     """What ``@triton.heuristics`` computes, in the order a launch would. Raises :class:`UserError`."""
+    imported = function.module.library.imported
+    told = imported.heuristics(function) if imported is not None else None
+    try:
+        read = _read_heuristics(function)
+    except UserError:
+        if told is None:
+            raise
+        read = ()
+    if read or told is None:
+        return read
+    host = Host(Frame(function.module, ""), function.node)
+    return tuple(each for values in told for each in _named(function, values, host, function.node))
+
+
+def _read_heuristics(function: Function) -> tuple[Heuristic, ...]:
     found: list[Heuristic] = []
-    known = [p.arg for p in function.parameters]
     for call in _calls(function, "triton.heuristics"):
         location = Location(function.module.source, call)
         node = _argument_of(function, call, "triton.heuristics", _HEURISTICS)
@@ -281,16 +308,21 @@ def heuristics(function: Function) -> tuple[Heuristic, ...]:
         host, values = _evaluated(function, node, "the values of @triton.heuristics")
         if not is_dict(values):
             raise location.error(f"@triton.heuristics takes a dict of functions, not {_described(values)}")
-        for name, callee in values.items():
-            if not isinstance(name, str) or name not in known:
-                hint = did_you_mean(str(name), known) or f"its parameters are {', '.join(known)}"
-                raise location.error(
-                    f"@triton.heuristics computes {name}, and {function.name} has no such parameter", hint
-                )
-            if not isinstance(callee, Closure | Function):
-                raise location.error(f"{name} of @triton.heuristics is a function, not {_described(callee)}")
-            place = (
-                callee.node if isinstance(callee, Closure) and isinstance(callee.node, ast.Lambda) else node
-            )
-            found.append(Heuristic(name, function, callee, place, host))
+        found += _named(function, values, host, node)
     return tuple(found)
+
+
+def _named(
+    function: Function, values: Mapping[object, object], host: Host, node: ast.AST
+) -> Iterator[Heuristic]:
+    """Each function of one decorator, with the constant that it computes."""
+    location = Location(function.module.source, node)
+    known = [p.arg for p in function.parameters]
+    for name, callee in values.items():
+        if not isinstance(name, str) or name not in known:
+            hint = did_you_mean(str(name), known) or f"its parameters are {', '.join(known)}"
+            said = f"@triton.heuristics computes {name}, and {function.name} has no such parameter"
+            raise location.error(said, hint)
+        if not isinstance(callee, Closure | Function):
+            raise location.error(f"{name} of @triton.heuristics is a function, not {_described(callee)}")
+        yield Heuristic(name, function, callee, callee.node, host)
