@@ -179,7 +179,7 @@ class Files:
 
     def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         path: Any = arguments[0] if event in ("open", "os.listdir", "os.scandir") else None
-        if isinstance(path, str | bytes | os.PathLike):
+        if isinstance(path, str | bytes):
             self._seen.add(os.path.abspath(os.fsdecode(path)))  # noqa: PTH100  # links may be what changes
 
     def listed(self, directories: list[str]) -> list[str]:

@@ -108,8 +108,8 @@ class _Checks:
         types = self.types()
         self.dtypes()
         self.consts()
-        self.assume(types)
         if not self.kernel.tuned:
+            self.assume(types)
             self.grid(types)
             self.exclude()
             self.count()

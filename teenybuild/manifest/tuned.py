@@ -52,7 +52,12 @@ def _nothing_to_read(kernel: Kernel, signature: Signature) -> Diagnostic:
     key = "configs" if "configs" in kernel.tuned else "const"
     notes = (Note(f"{signature.function} is here", signature.span),) if signature.span else ()
     message = f"{signature.function} has no @triton.autotune to read"
-    return Diagnostic(message, kernel.span(key, part="value"), notes, "list the values here")
+    hint = (
+        "list the values here"
+        if kernel.imports
+        else "list the values here; import = true looks for them in what other decorators make"
+    )
+    return Diagnostic(message, kernel.span(key, part="value"), notes, hint)
 
 
 def _both(one: Config, other: Config) -> Config:
@@ -79,7 +84,7 @@ def _wrong_options(configs: Sequence[TunedConfig]) -> list[Diagnostic]:
                 Diagnostic(
                     f"in a config, {fault.message}",
                     config.span,
-                    hint="exclude does not help: take the others into the manifest's configs",
+                    hint="list the other configs in the manifest",
                 )
                 for fault in check(row.shape, value, (), name)
             ]

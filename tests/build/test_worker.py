@@ -23,13 +23,13 @@ def plan(directory: Path, blocks: tuple[int, ...], target: str = "sm_90a", **cha
     (directory / "kernels/helpers.py").write_text(HELPERS)
     options = [["num_warps", 4], ["num_stages", 3], ["maxnreg", None], ["enable_fp_fusion", True]]
     return {
-        "kernel": "scale", "function": "scale", "source": "scale.py", "kernels": "kernels", "roots": [], "globals": {},
+        "kernel": "scale", "function": "scale", "source": "scale.py", "kernels": "kernels", "roots": [], "globals": {}, "imported": None,
         "target": target, "ptx": "8.0" if target != "cpu" else "", "lineinfo": False, "outputs": ["out_ptr"], "mutates": [],
         "members": [
             {
                 "id": f"scale__{block}",
                 "types": [["x_ptr", "*f32"], ["out_ptr", "*f32"], ["n", "i32"]],
-                "dtypes": [], "consts": [["BLOCK", block]], "options": options, "assume": [], "auto": False,
+                "dtypes": [], "consts": [["BLOCK", block]], "options": options, "assume": [], "auto": False, "heuristics": [],
             }
             for block in blocks
         ],

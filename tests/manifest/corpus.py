@@ -48,7 +48,10 @@ def expansion(case: Path) -> str:
 
 
 def _plan() -> Plan:
-    return plan(Path("kernels.toml"), lambda manifest: Sources.of(manifest, Path()).signature)
+    allowed = Path("allow-import").is_file()
+    return plan(
+        Path("kernels.toml"), lambda manifest: Sources.of(manifest, Path(), allow_import=allowed).signature
+    )
 
 
 def _plain(each: Specialisation) -> dict[str, object]:

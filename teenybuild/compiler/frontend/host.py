@@ -28,7 +28,7 @@ from teenybuild.compiler.frontend.host_values import (
     is_list,
     is_sequence,
 )
-from teenybuild.compiler.frontend.modules import Module
+from teenybuild.compiler.frontend.modules import BrokenModuleError, Module
 from teenybuild.compiler.frontend.scope import Place
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import (
@@ -447,7 +447,8 @@ class Host(Expressions):
 
     def _entered(self, node: ast.AST, frame: Frame) -> Host:
         if self.depth >= _DEEPEST:
-            raise self.error(node, "calls are nested too deeply to read")
+            # Where it stands is enough: the calls that led here would fill the screen.
+            raise Location(self.frame.module.source, node).error("calls are nested too deeply to read")
         return Host(frame, node, self.steps, self.depth + 1)
 
     def _defaults(self, node: ast.Lambda | ast.FunctionDef) -> dict[str, object]:
@@ -506,7 +507,7 @@ class Host(Expressions):
                 raise self.error(value, "a starred argument of triton.Config is not read")
             values[name] = None if name in _HOOKS else self.evaluate(value)
         if len(node.args) > len(CONFIG):
-            raise self.error(node, f"triton.Config takes {len(CONFIG)} arguments, got {len(node.args)}")
+            raise self._broken(node, f"triton.Config takes {len(CONFIG)} arguments, got {len(node.args)}")
         for keyword in node.keywords:
             if keyword.arg is None:
                 values.update(self._named(ast.Call(node.func, [], [keyword])))
@@ -515,12 +516,12 @@ class Host(Expressions):
             for name in values:
                 if name not in CONFIG:
                     hint = did_you_mean(name, CONFIG) or f"its parameters are {', '.join(CONFIG)}"
-                    raise self.error(keyword.value, f"triton.Config has no parameter {name}", hint)
+                    raise self._broken(keyword, f"triton.Config has no parameter {name}", hint)
         if "kwargs" not in values:
-            raise self.error(node, "triton.Config needs a dict of constants first: it may be empty")
+            raise self._broken(node, "triton.Config needs a dict of constants first: it may be empty")
         kwargs = values["kwargs"]
         if not is_dict(kwargs):
-            raise self.error(node, f"triton.Config takes a dict of constants, got {describe(kwargs)}")
+            raise self._broken(node, f"triton.Config takes a dict of constants, got {describe(kwargs)}")
         filled = {**CONFIG, **values}
         return TritonConfig(
             MappingProxyType({key: freeze(value) for key, value in kwargs.items()}),
@@ -531,6 +532,10 @@ class Host(Expressions):
             self.frame.module,
             node,
         )
+
+    def _broken(self, node: ast.AST, message: str, hint: str | None = None) -> BrokenModuleError:
+        """What running the file would say too."""
+        return BrokenModuleError(self.error(node, message, hint).diagnostics)
 
     # Bodies of functions --------------------------------------------------------------------------------------
 

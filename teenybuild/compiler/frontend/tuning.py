@@ -15,6 +15,7 @@ from teenybuild.compiler.frontend.decorators import is_builtin
 from teenybuild.compiler.frontend.expressions import Frame
 from teenybuild.compiler.frontend.host import Host
 from teenybuild.compiler.frontend.host_values import Argument, Closure, NotKnown, TritonConfig, freeze
+from teenybuild.compiler.frontend.modules import BrokenModuleError
 from teenybuild.compiler.frontend.scope import Place
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import Function, describe, is_dict, is_tuple
@@ -39,7 +40,12 @@ _AUTOTUNE = (
 _HEURISTICS = ("values",)
 
 #: The way out where reading does not tell.
-RUN_IT = "list them in the manifest, or say import = true there and build with --allow-import"
+_LIST_THEM = "list them in the manifest"
+_RUN_IT = f"{_LIST_THEM}, or say import = true there and build with --allow-import"
+
+
+def _way_out(function: Function) -> str:
+    return _LIST_THEM if function.module.library.imported is not None else _RUN_IT
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +90,12 @@ class Heuristic:
         }
         arguments.update(facts.consts)
         what = f"{self.name} of @triton.heuristics"
-        way_out = f"give it values: const = {{ {self.name} = [true, false] }}, say"
+        way_out = f"give it values: const = {{ {self.name} = … }}"
         try:
             found = freeze(self.host.call(self.node, self.callee, [arguments], {}))
         except NotKnown as asked:
             message = f"{what} needs the value of {asked.name}, which is known at launch only"
-            hint = (
-                f"{way_out}; an assumption about {asked.name} that holds in every variant may settle it too"
-            )
+            hint = f"{way_out}; assume = {{ {asked.name} = … }} may settle it too"
             raise UserError(Diagnostic(message, self.span, hint=hint)) from None
         except UserError as wrong:
             raise UserError(
@@ -147,10 +151,12 @@ def _evaluated(function: Function, node: ast.expr, what: str) -> tuple[Host, obj
     host = Host(Frame(function.module, "", at=_at(function)), node)
     try:
         return host, freeze(host.evaluate(node))
+    except BrokenModuleError:
+        raise
     except UserError as wrong:
-        message = f"{what} cannot be read without running the file"
+        message, hint = f"{what} cannot be read without running the file", _way_out(function)
         raise UserError(
-            Diagnostic(f"{message}: {d.message}", d.span, d.notes, RUN_IT) for d in wrong.diagnostics
+            Diagnostic(f"{message}: {d.message}", d.span, d.notes, hint) for d in wrong.diagnostics
         ) from None
 
 
@@ -179,7 +185,9 @@ def _read_autotune(function: Function) -> tuple[TunedConfig, ...] | None:
     [call] = calls
     node = _argument_of(function, call, "triton.autotune", _AUTOTUNE)
     if node is None:
-        raise Location(source, call).error("@triton.autotune has no configs that could be read", RUN_IT)
+        raise Location(source, call).error(
+            "@triton.autotune has no configs that could be read", _way_out(function)
+        )
     _, found = _evaluated(function, node, "the configs of @triton.autotune")
     if not is_tuple(found):
         raise Location(source, node).error(
@@ -191,12 +199,18 @@ def _read_autotune(function: Function) -> tuple[TunedConfig, ...] | None:
 def _configs(function: Function, found: tuple[object, ...], call: ast.AST) -> tuple[TunedConfig, ...]:
     source = function.module.source
     configs: list[TunedConfig] = []
+    wrong: list[Diagnostic] = []
     for each in found:
         if not isinstance(each, TritonConfig):
             raise Location(source, call).error(
                 f"the configs of @triton.autotune are triton.Config, not {_described(each)}"
             )
-        configs.append(_config(function, each))
+        try:
+            configs.append(_config(function, each))
+        except UserError as problem:
+            wrong += problem.diagnostics
+    if wrong:
+        raise UserError(dict.fromkeys(wrong))
     # What Triton takes where the list is empty.
     return _filled(function, configs) or (
         TunedConfig({}, {"num_warps": 4, "num_stages": 3}, source.span(call)),
@@ -263,9 +277,7 @@ def _config(function: Function, config: TritonConfig) -> TunedConfig:
             )
     if config.num_ctas != 1:
         said = f"a config has num_ctas = {config.num_ctas}: clusters of blocks are not in this version"
-        wrong.append(
-            Diagnostic(said, location.span(), hint="take its other values into the manifest's configs")
-        )
+        wrong.append(Diagnostic(said, location.span(), hint="list the other configs in the manifest"))
     if wrong:
         raise UserError(wrong)
     return TunedConfig(consts, options, location.span())

@@ -1,0 +1,8 @@
+import triton
+
+
+def divided(n):
+    return 1 // n
+
+
+K = divided(0)
