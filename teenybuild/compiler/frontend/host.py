@@ -16,7 +16,7 @@ from teenybuild.compiler.frontend import constants
 from teenybuild.compiler.frontend.builtins import ALIASES
 from teenybuild.compiler.frontend.canonical import parameter_defaults, without_docstring
 from teenybuild.compiler.frontend.expressions import CONVERSIONS, Expressions, Frame
-from teenybuild.compiler.frontend.host_functions import CHANGING, FUNCTIONS, LONGEST, METHODS
+from teenybuild.compiler.frontend.host_functions import CALLING, CHANGING, FUNCTIONS, LONGEST, METHODS
 from teenybuild.compiler.frontend.host_values import (
     OLDEST_PYTHON,
     BoundMethod,
@@ -366,7 +366,7 @@ class Host(Expressions):
                         "the order of a set is not known before the file runs",
                         "write a list, or sorted(…)",
                     )
-                return self._python(node, FUNCTIONS[callee.name], positional, named)
+                return self._python(node, FUNCTIONS[callee.name], positional, named, callee.name)
             case BoundMethod():
                 return self._python(node, getattr(callee.owner, callee.name), positional, named, callee.name)
             case Closure():
@@ -392,7 +392,7 @@ class Host(Expressions):
         """A call of a function of Python's, which may call back."""
 
         def given(value: object) -> object:
-            if not isinstance(value, Closure | Function | Builtin | BoundMethod):
+            if name not in CALLING or not isinstance(value, Closure | Function | Builtin | BoundMethod):
                 return value
 
             def call(*items: object) -> object:

@@ -97,6 +97,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "math.sqrt": math.sqrt,
 }
 
+#: Of these and of the methods, those that call what they are given: to the others, a function is a value like any other.
+CALLING = frozenset(["filter", "map", "max", "min", "sort", "sorted"])
+
 #: Methods, by the type of what they belong to.
 METHODS: dict[type, frozenset[str]] = {
     list: frozenset(
