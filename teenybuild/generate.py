@@ -107,7 +107,7 @@ def read_plan(project: Project) -> tuple[Plan, Sources]:
                 project.directory,
                 project.prefix,
                 allow_import=project.settings.allow_import,
-                kept=project.build / IMPORTED if project.build.is_dir() else None,
+                kept=project.build / IMPORTED,
             )
         )
         return found[0].signature
@@ -121,6 +121,7 @@ def generate(project: Project) -> Generated:
     manifest = found.manifest.manifest
     build = project.build
     build.mkdir(parents=True, exist_ok=True)
+    sources.keep_imports()
     all_chunks: list[Chunk] = []
     files: dict[str, bytes] = {}
     by_kernel: dict[str, list[Specialisation]] = {}

@@ -77,6 +77,11 @@ class Sources:
             )
         return found
 
+    def keep_imports(self) -> None:
+        """Keeps what imports told in the build directory."""
+        if self._importer is not None:
+            self._importer.save()
+
     def told(self, source: str, data: Mapping[str, Any]) -> None:
         """Takes over what an import in another process told."""
         self._imported[source] = Imported(data, self._directory)

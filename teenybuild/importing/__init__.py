@@ -81,9 +81,7 @@ class Importer:
         if "error" in answer:
             notes = [self._note(file, line) for file, line in answer["frames"][-1:]]
             raise error(f"importing {path.name} failed: {answer['error']}", span, notes=notes)
-        found = Found(self._relative(answer), files)
-        self._remember(path, found)
-        return found
+        return Found(self._relative(answer), files)
 
     def _note(self, file: str, line: int) -> Note:
         shown = os.path.relpath(file, self._directory.resolve())
@@ -137,16 +135,17 @@ class Importer:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def _remember(self, path: Path, found: Found) -> None:
-        place = self._place(path)
-        if place is None:
-            return
+    def save(self) -> None:
+        """Keeps the answers for the next build."""
         from teenybuild.cache import write_if_changed
 
-        files = {str(file): _digest(str(file)) for file in found.files}
-        text = json.dumps({"asked": self._asked(), "files": files, "data": found.data}, indent=1)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_if_changed(place, (text + "\n").encode())
+        for path, found in self._found.items():
+            place = self._place(path)
+            assert place is not None, "nobody said where"
+            files = {str(file): _digest(str(file)) for file in found.files}
+            text = json.dumps({"asked": self._asked(), "files": files, "data": found.data}, indent=1)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_if_changed(place, (text + "\n").encode())
 
 
 def _program() -> bytes:

@@ -54,7 +54,7 @@ def import_file(source: Path, roots: list[Path]) -> ModuleType:
     if spec is not None and spec.origin and Path(spec.origin).resolve() == source:
         return importlib.import_module(name)
     # Another file has the name, or it is none.
-    name = f"_kernel_{source.stem}" if not source.stem.isidentifier() else source.stem
+    name = f"_kernel_{source.stem}"
     spec = importlib.util.spec_from_file_location(name, source)
     assert spec is not None
     assert spec.loader is not None
@@ -179,7 +179,10 @@ class Files:
 
     def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         path: Any = arguments[0] if event in ("open", "os.listdir", "os.scandir") else None
-        if isinstance(path, str | bytes):
+        written = (
+            event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+        )
+        if isinstance(path, str | bytes) and not written:
             self._seen.add(os.path.abspath(os.fsdecode(path)))  # noqa: PTH100  # links may be what changes
 
     def listed(self, directories: list[str]) -> list[str]:

@@ -6,6 +6,7 @@ not be asked what it is worth: then nobody here knows the answer.  This file is 
 
 from __future__ import annotations
 
+import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -233,6 +234,17 @@ def _no(*_: object) -> bool:
     return False
 
 
+#: Modules that are attributes of theirs before anybody imports them.
+LANGUAGE = (
+    "triton.language",
+    "triton.language.extra",
+    "triton.language.extra.cuda",
+    "triton.language.extra.cuda.libdevice",
+    "triton.language.extra.libdevice",
+    "triton.language.math",
+    "triton.language.random",
+)
+
 #: What is known for certain: of Triton, what the decorators do; of torch, that a torch which is not there has no device.
 ANSWERS: dict[str, Any] = {
     "triton.__version__": "3.6.0",
@@ -258,9 +270,9 @@ class StandInModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         path = f"{self.__name__}.{name}"
-        if path not in ANSWERS and name.startswith("__") and name.endswith("__"):
+        if name != "__version__" and name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        found = sys.modules.get(path)
+        found = importlib.import_module(path) if path in LANGUAGE else sys.modules.get(path)
         if found is None:
             found = ANSWERS[path] if path in ANSWERS else StandIn(path)
         self.__dict__[name] = found

@@ -70,8 +70,10 @@ def _distinct(configs: Sequence[Config]) -> tuple[Config, ...]:
     def identity(values: Mapping[str, object]) -> str:
         return ",".join(f"{name}={canonical(value)}" for name, value in values.items())  # type: ignore[arg-type]  # constants
 
-    found = {(identity(each.consts), identity(each.options)): each for each in reversed(configs)}
-    return tuple(reversed(found.values()))
+    found: dict[tuple[str, str], Config] = {}
+    for each in configs:
+        found.setdefault((identity(each.consts), identity(each.options)), each)
+    return tuple(found.values())
 
 
 def _wrong_options(configs: Sequence[TunedConfig]) -> list[Diagnostic]:
