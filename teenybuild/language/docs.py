@@ -51,10 +51,10 @@ signed and unsigned are equally wide. `/` of f16 or bf16 is computed, and given,
 * A variable that a loop carries keeps its type from one turn to the next.
 * `boundary_check` of block pointers names axes, `0` the first (in Triton a bare `0` checks nothing).
 * Functions marked `@triton.jit`, of the same file or of another one that is imported, are inlined. They may take functions and tuples as arguments, return several values and return early. A helper may also have no decorator; any but `jit` is an error. Above a kernel's `@triton.jit` others may stand
-  (`@triton.autotune`, `@triton.heuristics`): they are about launching and are not run, so what they would set comes from the manifest.
+  (`@triton.autotune`, `@triton.heuristics`): they are about launching, and the manifest may take constants and options from them ([how sources are read](sources.md)).
 * Lanes are not ordered: what one has stored, another may not read in the same program, on a GPU or on the host.
-* Constants: parameters marked `tl.constexpr` (the manifest's `const`), module-level numbers, strings, dtypes and tuples of them, `X: tl.constexpr = 1` and `X = tl.constexpr(1)`. Names mean what they mean at the end of
-  the file, or, in a module-level expression or a default, at that place. A name that cannot be settled without running the file is an error that says which key of the manifest settles it (`globals`, `roots`).
+* Constants: parameters marked `tl.constexpr` (the manifest's `const`), module-level numbers, strings, dtypes, and tuples, lists and dicts of them, `X: tl.constexpr = 1` and `X = tl.constexpr(1)`. Names mean what they mean at the end of
+  the file, or, in a module-level expression or a default, at that place. A name that cannot be settled without running the file is an error that says which key of the manifest settles it (`globals`, `roots`, `import`).
 * `import` finds kernel files in `[build] kernels`, then in `roots`, then beside the importing file; `from . import` beside it only.
 
 ## Numbers
