@@ -104,7 +104,7 @@ OPEN = {
     "a module that is not there": ("try:\n    import nowhere_at_all\n    K = 1\nexcept ImportError:\n    K = 2", "K", 2),
     "the environment": ("import os\nK = int(os.environ.get('TEENYBUILD_NOT_SET', '3'))", "K", 3),
     "a loop": ("K = 0\nwhile K < 5:\n    K += 1", "K", 5),
-    "a list that grows": ("L = []\nfor i in range(3):\n    L.append(i * i)", "L[2]", 4),
+    "a list that grows": ("L = []\nwhile len(L) < 3:\n    L.append(len(L) ** 2)", "L[2]", 4),
     "a function with an effect": ("N = 1\ndef f():\n    global N\n    N += 1\nf()", "N", 2),
     "a helper that depends": (
         "import os\nif os.environ.get('TEENYBUILD_NOT_SET'):\n    @triton.jit\n    def h(x):\n        return x\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,15 @@ SNIPPETS = {
     "text": ("K = len('a,b'.split(',')) + int('12'.replace('1', '3')) + len(f'{3:>4}{True!r}' + '-'.join(['x', 'y']))", "K"),
     "products": ("import itertools\nL = list(itertools.product([1, 2], (3, 4)))", "L[2][0] + 10 * L[3][1]"),
     "a list made longer": ("A = [1, 2]\nL = A + [x + 1 for x in A]", "L[3] + 10 * len(L)"),
+    "a list that grows": ("L = [1]\nL.append(2)\nL.insert(0, 3)", "L[0] + 10 * L[2] + 100 * len(L)"),
+    "a list that grows in a loop": (
+        "L = [1]\nfor i in range(3):\n    for j in 'ab':\n        if i != 1:\n            L.append(i * len(j))\nK = L[4] + 10 * len(L)", "K"),
+    "a list of lists that grows": ("L = [[1], [2]]\nL[0].append(5)\nL[1][0] = 7", "len(L[0]) + 10 * L[1][0] + 100 * L[0][1]"),
+    "a list that a helper changes": ("def fill(l):\n    l.append(5)\n    return len(l)\nL = [1]\nN = fill(L)", "L[1] + 10 * len(L)"),
+    "a dict that changes": ("D = {'a': 1}\nD.update(a=2)\nD['b'] = 3\nfor k in ('x', 'y'):\n    D[k] = len(D)", "D['a'] + 10 * D['b'] + 100 * D['y']"),
+    "a list that a helper fills": ("def fill(l, n):\n    for i in range(n):\n        l.append(i)\nL = []\nfill(L, 4)\nK = L[3] + 10 * len(L)", "K"),
+    "the machine": (
+        "def is_cuda():\n    return triton.runtime.driver.active.get_current_target().backend == 'cuda'\nK = 3 if is_cuda() else 4", "K"),
     "a list against a tuple": ("L = [1]\nK = 1 if L == (1,) else 2 if L == [1] and L + [3] == [1, 3] else 3", "K"),
     "names inside functions": ("K = 1\ndef f():\n    K = 2\nclass C:\n    K = 3\ng = lambda K: K", "K"),
 }  # fmt: skip
@@ -86,6 +95,8 @@ def python_value(text: str, expression: str) -> Any:
     triton.jit = lambda f: f  # type: ignore[attr-defined]
     triton.language = language  # type: ignore[attr-defined]
     language.constexpr = int  # type: ignore[attr-defined]
+    target = SimpleNamespace(get_current_target=lambda: SimpleNamespace(backend="cuda"))
+    triton.runtime = SimpleNamespace(driver=SimpleNamespace(active=target))  # type: ignore[attr-defined]
     triton.cdiv = lambda a, b: -(-a // b)  # type: ignore[attr-defined]
     triton.next_power_of_2 = lambda n: 1 << (n - 1).bit_length()  # type: ignore[attr-defined]
     with pytest.MonkeyPatch.context() as patch:
@@ -116,14 +127,20 @@ OPEN = {
     "a star of another module": "K = 1\nfrom nowhere_at_all import *",
     "the environment": "import os\nK = int(os.environ.get('K', '3'))",
     "the version of later Pythons": "import sys\nK = 1 if sys.version_info >= (3, 12) else 2",
-    "a list that grows": "L = [1]\nL.append(2)\nK = L[0]",
-    "a list that grows in a loop": "L = [1]\nfor i in range(2):\n    L.append(i)\nK = len(L)",
+    "a list that is asked for in between": "L = [1]\nL.append(2)\nK = len(L)\nL.append(3)",
+    "a list that grows by what is not known": "import os\nL = [1]\nL.append(len(os.environ))\nK = L[0]",
+    "a list that grows in a function too": "L = [1]\nL.append(2)\ndef f():\n    L.append(3)\nK = L[0]",
+    "a list that grows under a condition": "import os\nL = [1]\nif os.environ:\n    L.append(2)\nK = L[0]",
+    "a list that grows as it is asked for": "L = [1]\ndef f():\n    return len(L)\nfor i in range(2):\n    L.append(f())\nK = L[1]",
+    "a list that is shuffled": "import random\nL = [1, 2]\nrandom.shuffle(L)\nK = L[0]",
     "a list that a function changes": "L = [1]\ndef f():\n    L[0] = 2\nf()\nK = L[0]",
+    "elements that are changed": "L = [[1], [2]]\nfor x in L:\n    x.append(7)\nK = len(L[0])",
+    "an element with a name": "L = [[1], [2]]\nx = L[0]\nx.append(7)\nK = len(L[0])",
+    "a list that a function knows by another name": "L = [1]\ndef f():\n    m = L\n    m.append(2)\nf()\nK = len(L)",
+    "a list that is changed in what is passed": "L = [1]\ndef f(m):\n    m += [2]\n    return 3\nK = f(L) + len(L)",
     "a list that is passed on": "L = [1]\nsomething(L)\nK = L[0]",
     "another name for a list that grows": "L = [1]\nM = L\nM.append(2)\nK = len(L)",
     "another name for a list that is added to": "L = [1]\nM = L\nM += [2]\nK = len(L)",
-    "a dict that changes": "D = {'a': 1}\nD.update(a=2)\nK = D['a']",
-    "an element that changes": "D = {'a': 1}\nD['a'] = 2\nK = D['a']",
     "a class that changes": "class C:\n    A = 1\nC.A = 2\nK = C.A",
     "a class with a base": "class B:\n    pass\nclass C(B):\n    A = 1\nK = C.A",
     "a decorated class": "import dataclasses\n@dataclasses.dataclass\nclass C:\n    A: int = 1\nK = C.A",

@@ -26,6 +26,11 @@ TUNED = {
         "", "@triton.autotune(configs=[Config({'BLOCK': b}, num_warps=w) for b in [64, 128] for w in [2, 4] if b * w < 512], key=['n'])"
     ),
     "a name": _file("CONFIGS = [Config({'BLOCK': b}) for b in (64, 32)]\nMORE = CONFIGS + [Config({'BLOCK': 16})]", "@triton.autotune(configs=MORE, key=['n'])"),
+    "a loop": _file(
+        "CONFIGS = []\nfor b in (64, 128):\n    for w in range(1, 3):\n        CONFIGS.append(Config({'BLOCK': b}, num_warps=2 ** w))\n"
+        "CONFIGS.append(Config({'BLOCK': 16}))",
+        "@triton.autotune(configs=CONFIGS, key=['n'])",
+    ),
     "a function": _file(
         "def get():\n    'All of them.'\n    found = []\n    for b, w in itertools.product((64, 128), range(1, 3)):\n"
         "        found.append(Config({'BLOCK': b}, num_warps=2 ** w))\n    return found",
@@ -73,6 +78,7 @@ HEURISTICS = {
     "a multiple": ("{'EVEN': lambda a: a['n'] % a['BLOCK'] == 0}", {}, {"n": {"div": 128}}, True),
     "one after the other": ("{'SPLIT': lambda args: args['BLOCK'] // 16, 'EVEN': lambda args: args['SPLIT'] == 4}", {}, {}, True),
     "a function": ("{'EVEN': even}", {"y": "none"}, {}, True),
+    "beside an option": ("{'num_warps': lambda args: args['n'] // 32, 'EVEN': lambda args: True}", {}, {}, True),
     "an option": ("dict(EVEN=lambda args: args['num_warps'] == 8)", {}, {}, False),
     "arithmetic": ("{'EVEN': lambda args: min(16, max(1, triton.cdiv(args['BLOCK'], 10)))}", {}, {}, 7),
 }  # fmt: skip

@@ -21,6 +21,7 @@ from teenybuild.compiler.frontend.host_values import (
     OLDEST_PYTHON,
     BoundMethod,
     Closure,
+    Target,
     TritonConfig,
     VersionInfo,
     freeze,
@@ -68,6 +69,8 @@ _HOOKS = ("pre_hook", "ir_override")
 
 #: Evaluations before a source is said to take too long, and calls inside calls.
 _MOST_STEPS, _DEEPEST = 1_000_000, 50
+
+_TARGET = "triton.runtime.driver.active.get_current_target"
 
 _CACHES = ("functools.cache", "functools.lru_cache")
 
@@ -155,6 +158,8 @@ class Host(Expressions):
     def _settle(self, node: ast.expr, found: object) -> object:
         if isinstance(found, Builtin) and (found.name in FUNCTIONS or found.name == "triton.Config"):
             return found
+        if isinstance(found, Builtin) and found.name == "triton.runtime":
+            return HostObject(found.name, foreign=True, path=found.name)
         return super()._settle(node, found)
 
     def _attribute(self, node: ast.Attribute) -> object:
@@ -168,6 +173,8 @@ class Host(Expressions):
             return getattr(owner, node.attr)
         if isinstance(owner, VersionInfo) and node.attr == "major":
             return 3
+        if isinstance(owner, Target) and node.attr in Target.known:
+            return Target.known[node.attr]
         methods = next(
             (names for kind, names in METHODS.items() if isinstance(owner, kind)), frozenset[str]()
         )
@@ -325,6 +332,8 @@ class Host(Expressions):
         callee = self._visit(node.func)
         if isinstance(callee, HostObject) and callee.path in FUNCTIONS:
             callee = Builtin(callee.path)
+        if isinstance(callee, HostObject) and callee.path == _TARGET and not node.args and not node.keywords:
+            return Target()
         if isinstance(callee, HostObject):
             raise self._unknown_value(node.func, callee)
         if isinstance(callee, Builtin) and callee.name == "triton.Config":
@@ -549,9 +558,10 @@ class Host(Expressions):
 
     def _statements(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
-            self._statement(statement)
+            self.statement(statement)
 
-    def _statement(self, node: ast.stmt) -> None:
+    def statement(self, node: ast.stmt) -> None:
+        """Does what a statement does to the names of the frame."""
         match node:
             case ast.Return():
                 raise _Return(None if node.value is None else self.evaluate(node.value))
@@ -640,3 +650,26 @@ def static(module: Module, node: ast.expr, at: Place | None = None) -> object:
     if isinstance(value, Tensor | Method | Range | Poison | BoundMethod):
         raise Location(module.source, node).error(f"{describe(value)} is not known at compile time")
     return value
+
+
+def replay(module: Module, name: str, value: object, statements: Sequence[tuple[ast.stmt, Place]]) -> object:
+    """What a list or dict has become after statements that change it, in order, each as at its place. Raises :class:`UserError`."""
+    kept = _thaw(value)
+    for statement, at in statements:
+        # What one statement leaves in other names is the module's to know.
+        host = Host(Frame(module, "", at=at, locals={name: kept}), statement)
+        try:
+            host.statement(statement)
+        except (_Return, _Break, _Continue, RecursionError):
+            raise Location(module.source, statement).error(
+                "what this does is not known before the file runs"
+            ) from None
+        kept = host.frame.locals[name]
+    return freeze(kept)
+
+
+def _thaw(value: object) -> object:
+    """A frozen list or dict as one that can be changed."""
+    if is_list(value):
+        return [_thaw(item) for item in value]
+    return {key: _thaw(item) for key, item in value.items()} if is_dict(value) else value

@@ -88,6 +88,12 @@ class Argument:
     __str__ = __repr__ = __format__ = _ask
 
 
+class Target:
+    """What ``triton.runtime.driver.active.get_current_target()`` gives: kernels are built for CUDA, whatever runs the build."""
+
+    known: Mapping[str, object] = MappingProxyType({"backend": "cuda", "warp_size": 32})
+
+
 class VersionInfo:
     """``sys.version_info``, or the start of it: of any Python from :data:`OLDEST_PYTHON` on."""
 

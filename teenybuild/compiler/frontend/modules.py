@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from teenybuild.compiler.frontend.scope import (
     COMPUTED,
     Block,
+    Changes,
     Item,
     Place,
     bound_in_passing,
     changed_by_functions,
-    changed_in_place,
 )
 from teenybuild.compiler.frontend.source import Location, Source, read_source
 from teenybuild.compiler.frontend.values import (
@@ -186,6 +186,8 @@ class Module:
         #: What is being found out now: a second time round, it is a circle.
         self._resolving: set[tuple[str, Place]] = set()
         self._starred: set[str] = set()
+        #: Lists and dicts that statements of the top level change: the index of the last of these.
+        self._last_change: dict[str, int] = {}
 
     def _end(self, statements: Sequence[ast.stmt], outer: Place | None = None) -> Place:
         """The place behind the last of these statements. Blocks are made once, so that equal places are equal."""
@@ -267,7 +269,16 @@ class Module:
                 self._resolved[key] = self._resolve(name, place)
             finally:
                 self._resolving.discard(key)
+        if name in self._last_change and self._top_index(at) <= self._last_change[name]:
+            return self._computed(name, "changes when it runs")  # what it is in between is nobody's question
         return self._resolved[key]
+
+    def _top_index(self, at: Place | None) -> int:
+        """How many statements of the file's top level lie before a place."""
+        place = at or self.end
+        while place.outer is not None:
+            place = place.outer
+        return place.index
 
     def binding(self, name: str, at: Place | None = None) -> Place | None:
         """The statement that gives ``name`` its meaning at a place."""
@@ -399,19 +410,49 @@ class Module:
             if not is_tuple(value) or index >= len(value):
                 return self._computed(name, "computes when it runs")
             value = value[index]
-        if (is_tuple(value) or is_dict(value)) and name in self._changed:
-            return self._computed(name, "changes when it runs")
+        if (is_tuple(value) or is_dict(value)) and name in self._changes.all:
+            changed = None if path else self._replayed(name, value, place)
+            return self._computed(name, "changes when it runs") if changed is None else changed
         return value
 
+    def _replayed(self, name: str, value: object, place: Place) -> object | None:
+        """A list or dict of the top level after what changes it below, where that is all that does; None where something else may."""
+        from teenybuild.compiler.frontend.host import replay
+
+        top = self.end.block
+        changes = self._changes
+        if (
+            place.block is not top
+            or len(top.bindings[name]) != 1
+            or changes.also.get(name)
+            or name in changes.grown
+        ):
+            return None
+        changing: list[tuple[ast.stmt, Place]] = []
+        for index in range(place.index + 1, len(top.statements)):
+            statement = top.statements[index]
+            if not changes.by(statement, name):
+                continue
+            if not isinstance(statement, ast.Expr | ast.For | ast.If | ast.Assign):
+                return None  # a function, which may be called at any time
+            changing.append((statement, self.end.before(index)))
+        try:
+            found = replay(self, name, value, changing)
+        except UserError:
+            return None
+        if changing:
+            self._last_change[name] = self._top_index(changing[-1][1])
+        return found
+
     @cached_property
-    def _changed(self) -> frozenset[str]:
-        """Names whose list, dict or class does not stay what it was made as."""
-        return changed_in_place(self.source.tree)
+    def _changes(self) -> Changes:
+        """What lists, dicts and classes of the file go through. Found out where one matters: it takes a walk over the file."""
+        return Changes(self.source.tree)
 
     def _class(self, node: ast.ClassDef, place: Place) -> object:
         """A class that does nothing but hold constants can be read; what any other is, nobody knows before it runs."""
         bases = [self._base(base, place) for base in node.bases]
-        plain = not node.decorator_list and not node.keywords and node.name not in self._changed
+        plain = not node.decorator_list and not node.keywords and node.name not in self._changes.all
         if not plain or any(base not in _BASES for base in bases):
             return HostObject(f"the class {node.name}")
         return Class(self, node, self._end(node.body, place), members="enum.Enum" in bases)

@@ -7,8 +7,9 @@ last; inside a module-level expression, or a parameter's default, what bound it 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 
@@ -139,60 +140,113 @@ _CHANGING = frozenset(
 )
 
 
-def changed_in_place(tree: ast.Module) -> frozenset[str]:
-    """Module-level names whose list, dict or class is changed, or may be, after it was made: by a method, an element, an attribute,
-    a call that is a statement, or through another name for it."""
-    changes = _Changes()
-    changes.walk(tree, frozenset())
-    found = set(changes.changed)
-    # X += 1 binds X anew, and every other name of the list sees the change.
-    waiting = [*found, *changes.grown]
-    while waiting:
-        for other in changes.also.get(waiting.pop(), ()):
-            if other not in found:
-                found.add(other)
-                waiting.append(other)
-    return frozenset(found)
+class Changes:
+    """Lists, dicts and classes that change after they were made: by a method, an element, an attribute, or a call that is a statement.
 
+    ``changed`` are names that this is done to, ``grown`` those that ``+=`` makes longer, ``also`` the names that change with one.
+    Names of functions are told apart by their function; ``#f:0`` and ``#f:x`` are what calls of ``f`` pass: it changes with the parameter.
+    """
 
-class _Changes:
-    """Names that are changed in place, names that ``+=`` makes longer, and names that stand for one object."""
-
-    def __init__(self) -> None:
+    def __init__(self, node: ast.AST) -> None:
         self.changed: set[str] = set()
         self.grown: set[str] = set()
         self.also: dict[str, set[str]] = {}
+        self._walk(node, {})
 
-    def walk(self, node: ast.AST, own: frozenset[str]) -> None:
-        """Adds what is below ``node``, but for names of the function's ``own``."""
+    @cached_property
+    def all(self) -> frozenset[str]:
+        """Every name whose object changes, under whichever name."""
+        # X += 1 binds X anew, and every other name of the list sees the change.
+        others = (other for name in self.grown for other in self.also.get(name, ()))
+        return self._closure([*self.changed, *others])
+
+    def elsewhere(self, name: str) -> bool:
+        """Whether what ``name`` stands for may change under another name."""
+        others = self._closure([name], through_calls=False) - {name}
+        return bool(others & (self.changed | self.grown))
+
+    def by(self, statement: ast.stmt, name: str) -> bool:
+        """Whether a statement of the top level may change what ``name`` stands for."""
+        here = Changes(ast.Module([statement], []))
+        given = (key for key, names in here.also.items() if key.startswith("#") and name in names)
+        return name in here.all or any(key in self.all for key in given)
+
+    def _closure(self, names: Iterable[str], *, through_calls: bool = True) -> frozenset[str]:
+        found = set(names)
+        waiting = list(found)
+        while waiting:
+            for other in self.also.get(waiting.pop(), ()):
+                if other not in found and (through_calls or not other.startswith("#")):
+                    found.add(other)
+                    waiting.append(other)
+        return frozenset(found)
+
+    def _link(self, one: str, other: str) -> None:
+        self.also.setdefault(one, set()).add(other)
+        self.also.setdefault(other, set()).add(one)
+
+    def _walk(self, node: ast.AST, own: Mapping[str, str]) -> None:
+        """Adds what is below ``node``; ``own`` says how a function's names are told apart."""
         for inner in ast.iter_child_nodes(node):
+            if isinstance(inner, ast.FunctionDef) and _is_kernel(inner):
+                continue  # kernels change no list
             self._see(inner, own)
-            function = isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
-            self.walk(inner, own | _own_names(inner) if function else own)
+            if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+                self._walk(inner, own)
+                continue
+            mine = {name: f"{name}@{inner.lineno}" for name in _own_names(inner)}
+            args = inner.args
+            for index, parameter in enumerate((*args.posonlyargs, *args.args, *args.kwonlyargs)):
+                known = self.also.setdefault(mine[parameter.arg], set())
+                known |= {f"#{inner.name}:{index}", f"#{inner.name}:{parameter.arg}"}
+            self._walk(inner, {**own, **mine})
 
-    def _see(self, node: ast.AST, own: frozenset[str]) -> None:
-        changed: list[ast.expr] = []
+    def _see(self, node: ast.AST, own: Mapping[str, str]) -> None:
+        def names(part: ast.AST) -> Iterator[str]:
+            """Names of an expression whose objects it may give, or reach into."""
+            return (own.get(n.id, n.id) for n in ast.walk(part) if isinstance(n, ast.Name))
+
         match node:
             case ast.Call(ast.Attribute(value, attr)) if attr in _CHANGING:
-                changed.append(value)
+                self.changed.update(names(_root(value)))
+            case ast.Call(ast.Name(function)):
+                for key, value in (*enumerate(node.args), *((k.arg, k.value) for k in node.keywords)):
+                    self.also.setdefault(f"#{function}:{key}", set()).update(names(_root(value)))
             case ast.Subscript(value, _, ast.Store() | ast.Del()) | ast.Attribute(
                 value, _, ast.Store() | ast.Del()
             ):
-                changed.append(value)
+                self.changed.update(names(_root(value)))
             case ast.Expr(ast.Call(ast.Subscript() | ast.Name("print"))):
                 pass  # a launch, or what is shown
-            case ast.Expr(ast.Call() as call):
-                changed += [*call.args, *(keyword.value for keyword in call.keywords)]
-            case ast.Assign(targets, ast.Name(source)):
+            case ast.Expr(ast.Call(_, args, keywords)):
+                for part in (*args, *(keyword.value for keyword in keywords)):
+                    if not isinstance(_root(part), ast.BinOp | ast.Call | ast.JoinedStr):
+                        self.changed.update(names(_root(part)))
+            case ast.Assign(targets, value) if isinstance(_root(value), ast.Name):
                 for target in targets:
-                    if isinstance(target, ast.Name):
-                        self.also.setdefault(target.id, set()).add(source)
-                        self.also.setdefault(source, set()).add(target.id)
-            case ast.AugAssign(ast.Name(target)) if target not in own:
-                self.grown.add(target)
+                    for one in names(target):
+                        self._link(one, next(names(_root(value))))
+            case ast.For(target, iterable):
+                for one in names(target):
+                    for other in names(iterable):
+                        self._link(one, other)
+            case ast.AugAssign(ast.Name(target)):
+                self.grown.add(own.get(target, target))
             case _:
                 pass
-        self.changed.update(n.id for n in changed if isinstance(n, ast.Name) and n.id not in own)
+
+
+def _is_kernel(function: ast.FunctionDef) -> bool:
+    """Whether a function looks like one that has ``@triton.jit``."""
+    targets = (d.func if isinstance(d, ast.Call) else d for d in function.decorator_list)
+    return any("jit" in (getattr(target, "attr", ""), getattr(target, "id", "")) for target in targets)
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """What an element, or an attribute, is one of."""
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    return node
 
 
 def _own_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
@@ -201,7 +255,7 @@ def _own_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[st
     listed = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
     shared = {n for s in ast.walk(function) if isinstance(s, ast.Global) for n in s.names}
     bound_here = {name for statement in function.body for name in _inside(statement)}
-    return frozenset((bound_here | {a.arg for a in listed if a is not None}) - shared)
+    return frozenset((bound_here - shared) | {a.arg for a in listed if a is not None})
 
 
 def _inside(node: ast.stmt) -> dict[str, None]:

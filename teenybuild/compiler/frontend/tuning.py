@@ -38,6 +38,8 @@ _AUTOTUNE = (
     "cache_results",
 )
 _HEURISTICS = ("values",)
+#: What a heuristic may compute beside constants: how a launch runs a kernel.
+_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
 #: The way out where reading does not tell.
 _LIST_THEM = "list them in the manifest"
@@ -331,6 +333,8 @@ def _named(
     location = Location(function.module.source, node)
     known = [p.arg for p in function.parameters]
     for name, callee in values.items():
+        if name in _OPTIONS and name not in known:
+            continue  # the manifest's to say
         if not isinstance(name, str) or name not in known:
             hint = did_you_mean(str(name), known) or f"its parameters are {', '.join(known)}"
             said = f"@triton.heuristics computes {name}, and {function.name} has no such parameter"
