@@ -69,7 +69,8 @@ def test_names(tmp_path: Path, name: str) -> None:
         if is_constant(value):
             assert same_constant(other.library.imported.value(other, each), value), each
             compared += 1
-        assert isinstance(other.lookup(each), HostObject) == isinstance(value, HostObject)
+        if not isinstance(value, HostObject):  # an import may tell more, never less
+            assert not isinstance(other.lookup(each), HostObject)
     assert compared or name != "constants of the module"
 
 

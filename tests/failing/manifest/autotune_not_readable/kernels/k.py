@@ -6,7 +6,7 @@ import torch
 
 FAST = os.environ.get("FAST") == "1"
 SIZES = [32]
-SIZES.append(64)
+SIZES.append(len(os.environ))
 WIDE = torch.cuda.get_device_capability()[0] >= 9
 
 
