@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import triton
 
 from teenybuild.compiler.frontend import tuning
 from tests.importing.test_alike import imported, plain, read, told
 from tests.support.decorated import TUNED
+
+pytestmark = pytest.mark.peer
+
+triton = pytest.importorskip("triton", reason="the optional extra 'peer'")
 
 
 def real(path: Path) -> Any:

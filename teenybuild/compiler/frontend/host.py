@@ -8,8 +8,9 @@ Nothing is run, so nothing outside the sources can matter; whatever else a sourc
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from types import BuiltinMethodType, MappingProxyType
 from typing import Any
 
 from teenybuild.compiler.frontend import constants
@@ -69,6 +70,8 @@ _HOOKS = ("pre_hook", "ir_override")
 
 #: Evaluations before a source is said to take too long, and calls inside calls.
 _MOST_STEPS, _DEEPEST = 1_000_000, 50
+#: No constant of a kernel is larger.
+_MOST_BITS = 4096
 
 _TARGET = "triton.runtime.driver.active.get_current_target"
 
@@ -99,15 +102,30 @@ class Host(Expressions):
 
     def evaluate(self, node: ast.expr) -> object:
         """The value of an expression. Raises :class:`UserError`."""
-        self.steps[0] -= 1
-        if self.steps[0] < 0:
-            raise self.error(node, "this takes too long to read")
+        self._spend(node, 1)
         value = self._visit(node)
         if isinstance(value, HostObject):
             if value.path in _KNOWN:
                 return _KNOWN[value.path]
             raise self._unknown_value(node, value)
         return value
+
+    def _spend(self, node: ast.AST, steps: int) -> None:
+        """Counts down for work done, so that no source can take the machine's time or memory."""
+        self.steps[0] -= steps
+        if self.steps[0] < 0:
+            raise self.error(node, "this takes too long to read")
+
+    def _made(self, node: ast.AST, value: object) -> object:
+        """What Python has computed, if it is not too large; its size counts as work."""
+        if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            raise self.error(node, "this is too large a number")
+        if isinstance(value, str | list | tuple | Mapping | frozenset):
+            size = len(value)  # pyright: ignore[reportUnknownArgumentType]
+            if size > LONGEST:
+                raise self.error(node, "this is too long to read")
+            self._spend(node, size)
+        return value  # pyright: ignore[reportUnknownVariableType]
 
     def _unknown_value(self, node: ast.AST, value: HostObject) -> UserError:
         what = f"{value.why}, which is not known before the file runs" if value.foreign else value.why
@@ -219,6 +237,8 @@ class Host(Expressions):
                 if not isinstance(value, bool | int | float | str | None):
                     raise self.error(piece.value, f"how {describe(value)} is written is not known")
                 form = "" if piece.format_spec is None else str(self.evaluate(piece.format_spec))
+                if any(len(digits) > 3 for digits in re.findall("[0-9]+", form)):
+                    raise self.error(piece.value, "this is too long to read")
                 shown = value if piece.conversion < 0 else CONVERSIONS[piece.conversion](value)
                 parts.append(str(self._python(piece, format, [shown, form], {})))
             elif isinstance(piece, ast.Constant):
@@ -236,7 +256,7 @@ class Host(Expressions):
                 and len(items) * times > LONGEST
             ):
                 raise self.error(node, "a list too long to read")
-        return super().binary(node, op, left, right)
+        return self._made(node, super().binary(node, op, left, right))
 
     def _compare(self, node: ast.Compare) -> object:
         left = self.evaluate(node.left)
@@ -414,9 +434,9 @@ class Host(Expressions):
         except (TypeError, ValueError, ArithmeticError, LookupError) as wrong:
             text = f"no {wrong.args[0]!r}" if isinstance(wrong, KeyError) and wrong.args else str(wrong)
             raise self.error(node, f"this fails when it runs: {text}") from None
-        if name in ("items", "keys", "values"):
-            return list(found)
-        return found
+        if isinstance(function, BuiltinMethodType):
+            self._made(node, function.__self__)  # which it may have made longer
+        return self._made(node, list(found) if name in ("items", "keys", "values") else found)
 
     def _call_closure(
         self, node: ast.AST, closure: Closure, positional: list[object], named: dict[str, object]
