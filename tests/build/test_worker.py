@@ -24,7 +24,7 @@ def plan(directory: Path, blocks: tuple[int, ...], target: str = "sm_90a", **cha
     options = [["num_warps", 4], ["num_stages", 3], ["maxnreg", None], ["enable_fp_fusion", True]]
     return {
         "kernel": "scale", "function": "scale", "source": "scale.py", "kernels": "kernels", "roots": [], "globals": {}, "imported": None,
-        "target": target, "ptx": "8.0" if target != "cpu" else "", "lineinfo": False, "outputs": ["out_ptr"], "mutates": [],
+        "target": target, "ptx": "8.0" if target != "cpu" else "", "lineinfo": False, "debug": False, "outputs": ["out_ptr"], "mutates": [],
         "members": [
             {
                 "id": f"scale__{block}",
