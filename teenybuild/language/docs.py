@@ -23,7 +23,7 @@ _RULES = """\
 
 Kernels are written in the Triton language, in this version the part of it below. `import triton.language as tl` and
 `import teenybuild.language as tl` mean the same, and `@triton.jit` and `@teenybuild.jit` too; neither package has to be installed: sources
-are read, not run. What is not supported is an error that names it, with its place and the calls that led there; nothing is ever approximated.
+are read, not run. What is not supported is an error that names it, with its place and the calls that led there; nothing is ever approximated. [Which tests show each name](support.md), on which target.
 
 ## Programs and tiles
 

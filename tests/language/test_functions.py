@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from pathlib import Path
 
 import numpy as np
@@ -347,3 +348,19 @@ if __name__ == "__main__":
     main()
 """
     assert project({"main.py": text}) == [i + 4 for i in range(8)]
+
+
+def test_pythons_math_works_on_constants() -> None:
+    source = """
+import math
+
+
+@triton.jit
+def kernel(o, N: tl.constexpr):
+    tl.store(o, math.exp(0.5) + math.sqrt(N))
+    tl.store(o + 1, math.log(N) + math.log2(N))
+    tl.store(o + 2, math.ceil(N / 7) + math.floor(N / 7))
+"""
+    found = run(PREAMBLE + source, {"o": np.zeros(3)}, {"N": 10})["o"]
+    wanted = [math.exp(0.5) + math.sqrt(10), math.log(10) + math.log2(10), 3]
+    assert found.tolist() == np.array(wanted, np.float32).astype(np.float64).tolist()

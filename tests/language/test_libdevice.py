@@ -396,6 +396,23 @@ def test_conversions_to_integers(mode: str) -> None:
                 assert result == _signed(wanted, width), f"{source}2{to}_{mode}({value!r})"
 
 
+@pytest.mark.parametrize("name", FLOATS)
+def test_rounding_to_integers(name: str) -> None:
+    """To the nearest, halves to the even one or away from zero; what is too large saturates, NaN gives 0."""
+    x = numbers(name, 300)
+    texts = {f: (f"libdevice.{f}(x)", "i64") for f in ("llrint", "llround")}
+    found = evaluate(texts, {"x": x}, prologue=PROLOGUE)
+    for function, way in (("llrint", np.rint), ("llround", _round)):
+        for value, whole, result in zip(x.tolist(), way(x).tolist(), found[function].tolist(), strict=True):
+            if math.isnan(value):
+                wanted = 0
+            elif math.isinf(value):
+                wanted = 2**63 - 1 if value > 0 else -(2**63)
+            else:
+                wanted = min(max(int(whole), -(2**63)), 2**63 - 1)
+            assert result == wanted, f"{function}({value!r})"
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_conversions_to_floats(mode: str) -> None:
     ways = [("int", "i32", "float"), ("uint", "u32", "float"), ("ll", "i64", "float"), ("ull", "u64", "float"), ("ll", "i64", "double"), ("ull", "u64", "double")]  # fmt: skip

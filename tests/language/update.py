@@ -1,17 +1,18 @@
-"""Measures the functions and writes docs/accuracy.md: ``python -m tests.language.update``. Look at the diff."""
+"""Writes docs/accuracy.md, measured anew, and docs/support.md: ``python -m tests.language.update``. Look at the diff."""
 
 from __future__ import annotations
 
 import os
 
-from .accuracy_page import PAGE, page
+from . import accuracy_page, support_page
 
 
 def main() -> str | None:
-    """Writes the page. Returns why not, or None."""
+    """Writes the pages. Returns why not, or None."""
     if os.environ.get("CI"):
-        return "the page is updated by hand and reviewed, not in CI"
-    PAGE.write_text(page(), encoding="utf-8")
+        return "the pages are updated by hand and reviewed, not in CI"
+    for each in (accuracy_page, support_page):
+        each.PAGE.write_text(each.page(), encoding="utf-8")
     return None
 
 
