@@ -101,7 +101,7 @@ def check(
         _check_names(artifact, wanted)
         for name, expected in wanted.items():
             allowed = tolerance.get(name) if isinstance(tolerance, Mapping) else tolerance
-            _compare(name, target, copies[name], np.asarray(expected), allowed, written=name in poisoned)
+            compare(name, target, copies[name], np.asarray(expected), allowed, poisoned=name in poisoned)
 
 
 def _extents(grid: int | Sequence[int]) -> tuple[int, ...]:
@@ -248,9 +248,19 @@ def _poison_bits(dtype: DType) -> int:
     return exponent | (1 << (dtype.mantissa - 1)) | 0x15
 
 
-def _compare(
-    name: str, target: str, got: Array, wanted: Array, tolerance: float | None, *, written: bool
+def compare(
+    name: str,
+    target: str,
+    got: Array,
+    wanted: Array,
+    tolerance: float | None = None,
+    *,
+    poisoned: bool = False,
 ) -> None:
+    """AssertionError where an array is not what it should be, as :func:`check` says it; its ``tolerance``, for one array.
+
+    ``poisoned``: elements of it that :func:`check` filled in and nobody wrote are wrong, whatever was wanted.
+    """
     dtype = _dtype_of(name, got)
     allowed = TOLERANCES.get(dtype.name, 0.0) if tolerance is None else tolerance
     if got.shape != wanted.shape:
@@ -270,7 +280,7 @@ def _compare(
     with np.errstate(invalid="ignore"):
         difference = np.where(same, 0.0, np.abs(actual - expected) / scale)
     difference = np.where(np.isnan(difference) | (~same & (difference == 0)), np.inf, difference)
-    if dtype.is_float and written:
+    if dtype.is_float and poisoned:
         bits = got.view(f"u{got.itemsize}")
         difference = np.where(bits == _poison_bits(dtype), np.inf, difference)
     worst = float(difference.max(initial=0.0))

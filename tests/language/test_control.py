@@ -546,3 +546,29 @@ def kernel(o, first, last):
     first, last = (1 << 31) - 1, (1 << 31) + 2
     arguments = {"o": np.zeros(5, np.int64), "first": Typed(first, "u32"), "last": Typed(last, "u32")}
     assert run(source, arguments)["o"].tolist() == [*range(first, last), *range(last, first, -2)]
+
+
+def test_a_branch_that_is_not_taken_changes_nothing_in_a_loop() -> None:
+    """What no loop could carry may be assigned there: an absent pointer, a constexpr, a dtype, a string."""
+    source = """
+@triton.jit
+def kernel(o, p, n, B: tl.constexpr, NEVER: tl.constexpr):
+    i = tl.arange(0, B)
+    kind = tl.int32
+    mode = "add"
+    pair = (i, None)
+    for k in range(n):
+        if NEVER:
+            p += B
+            B *= 2
+            kind = tl.float32
+            mode = "multiply"
+            pair = (i, i)
+        tl.static_assert(p is None and mode == "add" and pair[1] is None)
+        tl.store(o + k * B + tl.arange(0, B), (i + k).to(kind))
+    tl.static_assert(B == 8 and kind == tl.int32)
+"""
+    found = run(
+        source, {"o": np.zeros(24, np.int32), "p": None, "n": 3}, {"B": 8, "NEVER": False}, types={"p": "none"}
+    )
+    assert found["o"].tolist() == [i + k for k in range(3) for i in range(8)]

@@ -228,6 +228,15 @@ tl.store(o + x, t[0] + t[-1] + u[0] + u[1])
     assert results(body) == [i + 4.5 + 2 + 3 for i in range(8)]
 
 
+def test_a_constant_that_is_a_dtype() -> None:
+    body = """
+tl.static_assert(KIND == tl.float16 and NAME == "float16" and KIND.primitive_bitwidth == 16)
+tl.store(o + x, (x + 2049).to(KIND) + tl.zeros((8,), KIND))
+"""
+    wanted = np.arange(2049, 2057).astype(np.float16).tolist()
+    assert results(body, const={"KIND": "tl.float16", "NAME": "float16"}) == wanted
+
+
 OTHER_FILE = """
 import triton
 import triton.language as tl

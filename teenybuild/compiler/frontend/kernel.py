@@ -14,7 +14,7 @@ from teenybuild.compiler.frontend.statements import Endless, Reader
 from teenybuild.compiler.frontend.values import Function, Tensor, ir_element, is_constant, spell_element
 from teenybuild.compiler.ir import core, tt, types
 from teenybuild.diagnostics import Diagnostic, UserError
-from teenybuild.dtypes import DType
+from teenybuild.dtypes import BY_LANGUAGE, DType
 from teenybuild.types import Absent, Assume, Pointer, Scalar, Type, Value
 
 
@@ -127,7 +127,9 @@ class _Arguments:
         if not is_constant(value) or isinstance(value, tuple | Mapping):
             kinds = "an integer, a float, a boolean, a string or None"
             self._wrong(parameter, f"{parameter.arg} is given {value!r}, and a constant is {kinds}")
-        self._reader.frame.locals[parameter.arg] = value
+        # TOML has no dtypes: "tl.float16" is one.
+        spelled = value.removeprefix("tl.") if isinstance(value, str) and value.startswith("tl.") else ""
+        self._reader.frame.locals[parameter.arg] = BY_LANGUAGE.get(spelled, value)
 
     def _argument(self, body: core.Block, parameter: ast.arg, type_: Type) -> None:
         locals_, name = self._reader.frame.locals, parameter.arg

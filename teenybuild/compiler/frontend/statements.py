@@ -426,8 +426,14 @@ class Reader(Expressions):
 
     def _carried(self, node: ast.For | ast.While, index: str | None) -> _Carried:
         """What a loop carries: every name that is assigned in its body and has a value before it."""
-        names = [name for name in assigned(node.body) if self._carries(name, index)]
-        return _Carried({name: self._runtime(node, name, self.frame.locals[name]) for name in names})
+        values = {
+            name: self.frame.locals[name] for name in assigned(node.body) if self._carries(name, index)
+        }
+        # What no loop can carry may be assigned in a branch that is never read: looked at when the body has been.
+        fixed = {name: v for name, v in values.items() if self._only_known(name, v)}
+        return _Carried(
+            {name: self._runtime(node, name, v) for name, v in values.items() if name not in fixed}, fixed
+        )
 
     @contextmanager
     def _turn(self, node: ast.AST, carried: _Carried, block: Block, skip: int = 0) -> Generator[None]:
@@ -450,6 +456,10 @@ class Reader(Expressions):
         carried.failed = len(self.diagnostics) > found or any(
             isinstance(self.frame.locals.get(name), Poison) for name in carried.values
         )
+        if not carried.failed:
+            for name, value in carried.fixed.items():
+                if self.frame.locals.get(name) is not value:
+                    self._runtime(node, name, value)  # an error, and which
         yielded = [] if carried.failed else self._yielded(node, carried.values)
         self.builder.add(scf.Yield(tuple(t.value for t in yielded)))
 
@@ -471,6 +481,14 @@ class Reader(Expressions):
             name != index
             and name in self.frame.locals
             and not isinstance(self.frame.locals[name], Undefined | Poison)
+        )
+
+    def _only_known(self, name: str, value: object) -> bool:
+        """Whether a value only exists while the kernel is compiled: constexprs, None, functions, dtypes."""
+        if is_tuple(value):
+            return any(self._only_known("", v) for v in value)
+        return name in self.frame.constexpr or not isinstance(
+            value, bool | int | float | BlockPointer | Tensor
         )
 
     def _runtime(self, node: ast.AST, name: str, value: object) -> object:
@@ -633,9 +651,13 @@ _STATEMENTS: dict[type[ast.stmt], str] = {
 
 @dataclass(slots=True, eq=False)
 class _Carried:
-    """What a loop carries, by name, as it is before the loop; ``names`` are all that its blocks knew."""
+    """What a loop carries, by name, as it is before the loop; ``names`` are all that its blocks knew.
+
+    ``fixed`` is what it cannot carry and must leave as it is.
+    """
 
     values: dict[str, object]
+    fixed: dict[str, object]
     names: dict[str, None] = field(default_factory=dict[str, None])
     failed: bool = False
 

@@ -1,0 +1,1 @@
+"""Calls of the kernels of ``sources``, a module for each file there."""
