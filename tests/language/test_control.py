@@ -572,3 +572,32 @@ def kernel(o, p, n, B: tl.constexpr, NEVER: tl.constexpr):
         source, {"o": np.zeros(24, np.int32), "p": None, "n": 3}, {"B": 8, "NEVER": False}, types={"p": "none"}
     )
     assert found["o"].tolist() == [i + k for k in range(3) for i in range(8)]
+
+
+RETURN_INSIDE = """
+@triton.jit
+def early(v, KNOWN: tl.constexpr):
+    if KNOWN:
+        if v == 1:
+            return v * 10
+        v += 1
+    return v
+
+@triton.jit
+def kernel(x, o, KNOWN: tl.constexpr):
+    pid = tl.program_id(0)
+    v = tl.load(x + pid)
+    tl.store(o + 2 * pid, early(v, KNOWN))
+    if KNOWN:
+        if v == 2:
+            tl.store(o + 2 * pid + 1, -1)
+            return
+    tl.store(o + 2 * pid + 1, v)
+"""
+
+
+def test_a_return_under_a_run_time_condition_under_a_known_one() -> None:
+    x = np.array([1, 2, 3], np.int32)
+    for known, wanted in ((True, [10, 1, 3, -1, 4, 3]), (False, [1, 1, 2, 2, 3, 3])):
+        found = run(RETURN_INSIDE, {"x": x, "o": np.zeros(6, np.int32)}, {"KNOWN": known}, (3,))
+        assert found["o"].tolist() == wanted

@@ -220,8 +220,12 @@ class Reader(Expressions):
     def _if(self, node: ast.If, rest: Sequence[ast.stmt]) -> Returned | _FellThrough | None:
         test = self.evaluate(node.test)
         if not isinstance(test, Tensor):
-            done = self.run(node.body if self.truth(node.test, test) else node.orelse)
-            return _FELL_THROUGH if done is None else done
+            taken = node.body if self.truth(node.test, test) else node.orelse
+            if any(returns(statement) for statement in taken):
+                # A return under a run-time condition in there takes what follows here along.
+                return self.run([*taken, *rest])
+            self.run(taken)
+            return _FELL_THROUGH
         self.at(node.test)
         if test.is_tile or test.is_pointer:
             for way in (node.body, node.orelse):
