@@ -196,6 +196,8 @@ k = tl.constexpr(3)
 name = f"{k}_{s}"
 tl.static_assert(name == "3_4" and name in ("1", "3_4"))
 tl.static_assert(x.dtype == tl.int32 and x.dtype.primitive_bitwidth == 32 and o.dtype.element_ty == tl.float32)
+tl.static_assert(o.type.element_ty == tl.float32 and o.type.scalar.element_ty == tl.float32 and n.type == tl.int32)
+tl.static_assert(x.type.element_ty == tl.int32 and x.type.scalar == tl.int32)
 tl.store(o + x, tl.cdiv(x, k) + int(2.9) + float(s) + bool(k))
 """
     assert results(body) == [-(-i // 3) + 2 + 4 + 1 for i in range(8)]
@@ -373,3 +375,17 @@ def kernel(o, N: tl.constexpr):
     found = run(PREAMBLE + source, {"o": np.zeros(3)}, {"N": 10})["o"]
     wanted = [math.exp(0.5) + math.sqrt(10), math.log(10) + math.log2(10), 3]
     assert found.tolist() == np.array(wanted, np.float32).astype(np.float64).tolist()
+
+
+def test_a_helper_takes_run_time_values_for_what_it_calls_constexpr() -> None:
+    """Triton's own example of attention does it."""
+    before = """
+@triton.jit
+def moved(v, places: tl.constexpr, by: tl.constexpr, STEP: tl.constexpr):
+    for _ in range(2):
+        places += by
+    tl.static_assert(STEP == 2)
+    return v + places * STEP
+"""
+    wanted = [i + (i + 2 * 3) * 2 for i in range(8)]
+    assert results("tl.store(o + x, moved(x, x, n, 2))", before=before) == wanted

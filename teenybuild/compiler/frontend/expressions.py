@@ -229,6 +229,8 @@ class Expressions:
                 return self._dtype_attribute(node, owner)
             case Pointer() if node.attr == "element_ty":
                 return owner.pointee
+            case Pointer() if node.attr == "scalar":
+                return owner
             case int() | float() | str() | None if node.attr == "value":
                 return owner  # constexpr.value
             case _:
@@ -240,6 +242,8 @@ class Expressions:
                 return owner.shape
             case "dtype":
                 return owner.dtype
+            case "type" if not (owner.is_tile and owner.is_pointer):
+                return owner.dtype  # what it has in common with Triton's type: element_ty and scalar
             case "to":
                 return Method(owner, "tl.cast")
             case "numel":

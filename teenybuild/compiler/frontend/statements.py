@@ -619,9 +619,8 @@ class Reader(Expressions):
                 value = given[name]
             else:
                 value = function.default(defaults[name])
-            if is_constexpr_hint(parameter.annotation):
-                if isinstance(value, Tensor):
-                    raise self.error(node, f"{name} of {function.name} is a constexpr, got {describe(value)}")
+            # As in Triton, a helper takes run-time values for what it calls constexpr: public kernels give tiles.
+            if is_constexpr_hint(parameter.annotation) and not leaves(value):
                 frame.constexpr.add(name)
             frame.locals[name] = value
 
