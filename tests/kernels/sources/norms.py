@@ -341,10 +341,10 @@ def fused_add_rms_norm(
         tl.store(r_row + cols, total.to(residual_ptr.dtype.element_ty), mask=mask)
         tl.store(x_row + cols, total.to(input_ptr.dtype.element_ty), mask=mask)
     inverse = tl.rsqrt(tl.sum(squares) / n_cols + eps)
+    tl.debug_barrier()
     for start in tl.range(0, n_cols, BLOCK_SIZE, num_stages=num_stages):
         cols = start + tl.arange(0, BLOCK_SIZE)
         mask = cols < n_cols
-        # Each lane reads what it has written itself.
         total = tl.load(x_row + cols, mask=mask, other=0.0).to(tl.float32)
         w = tl.load(weight_ptr + cols, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
         tl.store(x_row + cols, (total * inverse * w).to(input_ptr.dtype.element_ty), mask=mask)
