@@ -38,7 +38,9 @@ def test_every_kernel_of_the_sources_is_called() -> None:
     for path in SOURCES.glob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in tree.body:
-            if isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
+            if isinstance(node, ast.FunctionDef) and any(
+                "jit" in ast.unparse(d) for d in node.decorator_list
+            ):
                 functions[node.name] = f"{path.stem}.{node.name}"
                 named |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id != node.name}
     assert {full for name, full in functions.items() if name not in named} == set(KERNELS)

@@ -569,7 +569,10 @@ def kernel(o, p, n, B: tl.constexpr, NEVER: tl.constexpr):
     tl.static_assert(B == 8 and kind == tl.int32)
 """
     found = run(
-        source, {"o": np.zeros(24, np.int32), "p": None, "n": 3}, {"B": 8, "NEVER": False}, types={"p": "none"}
+        source,
+        {"o": np.zeros(24, np.int32), "p": None, "n": 3},
+        {"B": 8, "NEVER": False},
+        types={"p": "none"},
     )
     assert found["o"].tolist() == [i + k for k in range(3) for i in range(8)]
 

@@ -1,4 +1,4 @@
-"""``.mlir`` of every kernel of the catalogue: real Triton's parser reads it, and its verifier accepts it."""
+"""``.mlir`` of every kernel of the catalogue and of ``tests/kernels``: real Triton's parser reads it, and its verifier accepts it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.compiler.corpus import GOLDEN
+from tests.kernels.corpus import KERNELS
 from tests.language import test_inline_asm
 from tests.support.catalogue import CATALOGUE, Entry
 
@@ -56,6 +58,16 @@ def test_triton_reads_inline_assembly(context: Any, tmp_path: Path) -> None:
     text = Entry("asm", test_inline_asm.KERNEL, test_inline_asm.TYPES).compile("sm_90a").mlir
     module = parse(text, tmp_path / "kernel.mlir", context)
     assert operations(str(module)) == operations(text)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_triton_reads_what_we_print_of_public_kernels(name: str, context: Any, tmp_path: Path) -> None:
+    kernel = KERNELS[name]
+    with np.errstate(all="ignore"):
+        texts = [kernel.compile(case, "cpu").mlir for case in kernel.cases(np.random.default_rng(1))]
+    for text in texts:
+        module = parse(text, tmp_path / "kernel.mlir", context)
+        assert operations(str(module)) == operations(text)
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.mlir")), ids=lambda path: path.stem)

@@ -83,9 +83,7 @@ def silu_and_mul_quantised(rng: np.random.Generator) -> Iterator[Case]:
             gate, up = np.minimum(gate, 1.5), np.clip(up, -1.5, 1.5)
         y = silu(gate) * up
         groups = cdiv(columns, group)
-        scale = np.stack(
-            [np.abs(y[:, i * group : (i + 1) * group]).max(-1) / 127 for i in range(groups)], -1
-        )
+        scale = np.stack([np.abs(y[:, i * group : (i + 1) * group]).max(-1) / 127 for i in range(groups)], -1)
         given = {
             "input_ptr": x, "output_ptr": poison((rows, columns), np.int8), "scale_ptr": poison((rows, groups), F32),
             "n_rows": rows, "n_cols": columns, "input_stride": 2 * columns, "output_stride": columns,

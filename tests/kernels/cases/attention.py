@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tests.kernels.case import BF16, F16, F32, Case, cases, cdiv, normal, poison, strides, wide
+import itertools
 
 
 def attend(q: Any, k: Any, v: Any, allowed: Any, bias: Any = 0.0, cap: float = 0.0) -> tuple[Any, Any, Any]:
@@ -54,12 +55,23 @@ def attention_forward(rng: np.random.Generator) -> Iterator[Case]:
 @cases
 def attention_delta(rng: np.random.Generator) -> Iterator[Case]:
     o, do = (normal(rng, 2, 3, 50, 32, dtype=F16) for _ in range(2))
-    given = {"O": o, "DO": do, "Delta": poison((2, 3, 50), F32), "H": 3, "N_CTX": 50, **named("", "z h m k", o)}
+    given = {
+        "O": o,
+        "DO": do,
+        "Delta": poison((2, 3, 50), F32),
+        "H": 3,
+        "N_CTX": 50,
+        **named("", "z h m k", o),
+    }
     del given["stride_k"]
-    yield Case(given, {"Delta": (wide(o) * wide(do)).sum(-1)}, (cdiv(50, 16), 6), {"BLOCK_M": 16, "HEAD_DIM": 32})
+    yield Case(
+        given, {"Delta": (wide(o) * wide(do)).sum(-1)}, (cdiv(50, 16), 6), {"BLOCK_M": 16, "HEAD_DIM": 32}
+    )
 
 
-def backward_inputs(rng: np.random.Generator, causal: bool, dtype: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def backward_inputs(
+    rng: np.random.Generator, causal: bool, dtype: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Arguments that both backward kernels take, and gradients of q, k and v."""
     length, size, scale = 50, 16, 0.3
     q, k, v, do = (normal(rng, 2, 2, length, size, dtype=dtype) for _ in range(4))
@@ -154,7 +166,11 @@ def paged_decode_reduce(rng: np.random.Generator) -> Iterator[Case]:
     batch, heads, splits, size = 3, 4, 4, 24
     for sinks in (False, True):
         lengths = np.array([70, 33, 2], np.int32)
-        mid, lse, sink = normal(rng, batch, heads, splits, size), normal(rng, batch, heads, splits), normal(rng, heads)
+        mid, lse, sink = (
+            normal(rng, batch, heads, splits, size),
+            normal(rng, batch, heads, splits),
+            normal(rng, heads),
+        )
         used = np.array([[s * cdiv(int(n), splits) < n for s in range(splits)] for n in lengths])
         weight = np.where(used[:, None], np.exp(wide(lse)), 0)
         total = weight.sum(-1) + (np.exp(wide(sink)) if sinks else 0)
@@ -204,7 +220,7 @@ def prefill_varlen(rng: np.random.Generator) -> Iterator[Case]:
         k, v = (normal(rng, starts[-1], kv, size, dtype=dtype) for _ in range(2))
         slopes = rng.uniform(0, 0.3, heads).astype(F32)
         out, lse = np.zeros(q.shape), np.zeros((heads, starts[-1]))
-        for a, b in zip(starts[:-1], starts[1:], strict=True):
+        for a, b in itertools.pairwise(starts):
             distance = np.arange(b - a)[:, None] - np.arange(b - a)
             allowed = (distance >= 0) & ((distance < window) | (window == 0))
             for h in range(heads):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tests.kernels.case import BF16, F16, F32, Case, cases, cdiv, normal, poison, wide
+import itertools
 
 
 @cases
@@ -42,9 +43,7 @@ def embedding_backward(rng: np.random.Generator) -> Iterator[Case]:
             "embedding_dim": size, "HAS_PADDING": everything, "SCALE_BY_FREQUENCY": everything, "BLOCK_SIZE_M": 16,
             "BLOCK_SIZE_N": 64,
         }  # fmt: skip
-        yield Case(
-            given, {"grad_weight_ptr": wanted}, (cdiv(rows, 16), cdiv(size, 64)), const, ordered=False
-        )
+        yield Case(given, {"grad_weight_ptr": wanted}, (cdiv(rows, 16), cdiv(size, 64)), const, ordered=False)
 
 
 @cases
@@ -56,7 +55,7 @@ def embedding_bag(rng: np.random.Generator) -> Iterator[Case]:
         weight = normal(rng, int(starts[-1]))
         rows = wide(table)[index] * (wide(weight)[:, None] if weighted else 1)
         wanted = np.zeros((len(starts) - 1, size))
-        for i, (a, b) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+        for i, (a, b) in enumerate(itertools.pairwise(starts)):
             if b > a:
                 wanted[i] = getattr(rows[a:b], mode)(0)
         given = {

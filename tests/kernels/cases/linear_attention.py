@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tests.kernels.case import BF16, F16, F32, Case, cases, cdiv, normal, poison, wide
+import itertools
 
 
 def decays(rng: np.random.Generator, lengths: tuple[int, ...], chunk: int, *shape: int) -> tuple[Any, Any]:
@@ -33,7 +34,7 @@ def chunk_states(rng: np.random.Generator) -> Iterator[Case]:
         step, total = decays(rng, lengths, chunk, heads, *((size_k,) if kind == "gk" else ()))
         h0 = normal(rng, 2, heads, size_k, size_v)
         states, final, offsets = list[Any](), list[Any](), [0]
-        for i, (a, b) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+        for i, (a, b) in enumerate(itertools.pairwise(starts)):
             h = wide(h0[i]) if initial else np.zeros(h0.shape[1:])
             for t in range(a, b):
                 if (t - a) % chunk == 0:
@@ -97,7 +98,7 @@ def recurrent_forward(rng: np.random.Generator) -> Iterator[Case]:
         g, beta = -rng.uniform(0, 0.5, v.shape[:2]), rng.uniform(0, 1, v.shape[:2])
         h0 = normal(rng, 2, more, size_k, size_v)
         out, final = np.zeros(v.shape), np.zeros(h0.shape)
-        for i, (a, b) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+        for i, (a, b) in enumerate(itertools.pairwise(starts)):
             h = wide(h0[i])
             for t in range(a, b)[:: -1 if backwards else 1]:
                 queries, keys = (np.repeat(wide(x)[t], more // heads, 0) for x in (q, k))
@@ -140,4 +141,6 @@ def solve_lower_16(rng: np.random.Generator) -> Iterator[Case]:
                 block = np.tril(wide(a)[b, first : first + n, h, at : at + n], -1)
                 wanted[b, first : first + n, h, :n] = np.linalg.inv(np.eye(n) + block)
     given = {"A": a, "Ai": poison(wanted.shape, F32), "T": length}
-    yield Case(given, {"Ai": wanted}, (cdiv(length, 16), 2 * heads), {"H": heads, "BT": chunk}, 1e-5, num_warps=1)
+    yield Case(
+        given, {"Ai": wanted}, (cdiv(length, 16), 2 * heads), {"H": heads, "BT": chunk}, 1e-5, num_warps=1
+    )

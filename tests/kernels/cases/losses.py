@@ -84,7 +84,9 @@ def cross_entropy_forward(rng: np.random.Generator) -> Iterator[Case]:
         v = wide(x) * scale
         lse = logsumexp(v)
         here = y < columns
-        picked = np.where(here & (y >= 0), np.take_along_axis(v, np.clip(y, 0, columns - 1)[:, None], 1)[:, 0], 0)
+        picked = np.where(
+            here & (y >= 0), np.take_along_axis(v, np.clip(y, 0, columns - 1)[:, None], 1)[:, 0], 0
+        )
         base = 0 if split else lse
         loss = np.where(here, base - smoothing * v.sum(-1) / total - (1 - smoothing) * picked, 0)
         taken = y != ignored

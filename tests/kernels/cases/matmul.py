@@ -8,6 +8,7 @@ import numpy as np
 
 from tests.kernels.case import BF16, F16, F32, Case, cases, cdiv, normal, poison, strides, wide
 from tests.kernels.cases.activations import ACTIVATIONS
+import itertools
 
 
 @cases
@@ -127,7 +128,17 @@ def weight_gradient(rng: np.random.Generator) -> Iterator[Case]:
 def persistent_matmul(rng: np.random.Generator) -> Iterator[Case]:
     m, n, k = 70, 50, 40
     a, b = normal(rng, m, k, dtype=F16), normal(rng, k, n, dtype=F16)
-    given = {"a_ptr": a, "b_ptr": b, "c_ptr": poison((m, n), F16), "M": m, "N": n, "K": k, "lda": k, "ldb": n, "ldc": n}
+    given = {
+        "a_ptr": a,
+        "b_ptr": b,
+        "c_ptr": poison((m, n), F16),
+        "M": m,
+        "N": n,
+        "K": k,
+        "lda": k,
+        "ldb": n,
+        "ldc": n,
+    }
     const = {"BM": 32, "BN": 16, "BK": 16, "GROUP": 2, "PROGRAMS": 5}
     yield Case(given, {"c_ptr": wide(a) @ wide(b)}, (5,), const)
 
@@ -136,9 +147,7 @@ def persistent_matmul(rng: np.random.Generator) -> Iterator[Case]:
 def grouped_gemm(rng: np.random.Generator) -> Iterator[Case]:
     starts, n, k = np.array([0, 20, 20, 53, 60]), 40, 30
     x, w = normal(rng, 60, k, dtype=F16), normal(rng, 4, n, k, dtype=F16)
-    parts = [
-        wide(x)[a:b] @ wide(w)[i].T for i, (a, b) in enumerate(zip(starts[:-1], starts[1:], strict=True))
-    ]
+    parts = [wide(x)[a:b] @ wide(w)[i].T for i, (a, b) in enumerate(itertools.pairwise(starts))]
     given = {
         "x_ptr": x, "w_ptr": w, "out_ptr": poison((60, n), F32), "starts_ptr": starts, "N": n, "K": k, "NUM_PROGRAMS": 3,
         "stride_xm": k, "stride_we": n * k, "stride_wn": k, "stride_om": n,

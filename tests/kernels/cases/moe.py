@@ -14,7 +14,10 @@ from tests.kernels.cases.softmax import softmax
 @cases
 def route_top_k(rng: np.random.Generator) -> Iterator[Case]:
     tokens = 21
-    for experts, top, scoring, biased, dtype in ((12, 2, "softmax", False, F32), (16, 3, "sigmoid", True, BF16)):
+    for experts, top, scoring, biased, dtype in (
+        (12, 2, "softmax", False, F32),
+        (16, 3, "sigmoid", True, BF16),
+    ):
         # Scores a good way apart: which is larger is then no matter of rounding.
         ranks = np.stack([rng.permutation(experts) for _ in range(tokens)])
         x, bias = ((ranks - experts / 2) / 4).astype(dtype), (rng.integers(-3, 4, experts) * 4.01).astype(F32)
@@ -168,7 +171,10 @@ def fused_moe(rng: np.random.Generator) -> Iterator[Case]:
 @cases
 def load_balancing_loss(rng: np.random.Generator) -> Iterator[Case]:
     tokens, experts = 100, 8
-    probs, counts = softmax(normal(rng, tokens, experts)).astype(F32), rng.integers(0, 50, experts).astype(np.int32)
+    probs, counts = (
+        softmax(normal(rng, tokens, experts)).astype(F32),
+        rng.integers(0, 50, experts).astype(np.int32),
+    )
     given = {
         "probs_ptr": probs, "counts_ptr": counts, "loss_ptr": poison(1, F32), "n_tokens": tokens, "coefficient": 0.01
     }  # fmt: skip

@@ -100,7 +100,13 @@ def norm_backward(rng: np.random.Generator) -> Iterator[Case]:
             "DX_IN": poison(x.shape, F32), "SEEDS": seeds,
         }  # fmt: skip
         given = {name: value if everything else None for name, value in optional.items()}
-        given |= {"X": x, "W": w, "DY": dy, "DX": poison(x.shape, dtype), "DW": poison((programs, columns), F32)}
+        given |= {
+            "X": x,
+            "W": w,
+            "DY": dy,
+            "DX": poison(x.shape, dtype),
+            "DW": poison((programs, columns), F32),
+        }
         given |= {"Mean": None if rms else mean.astype(F32), "Rstd": rstd.astype(F32)}
         given |= {f"stride_{n}_row": columns for n in ("x", "y", "dy", "dx", "dres", "dres_in")}
         given |= {"M": rows, "N": columns, "eps": EPS, "dropout_p": p, "rows_per_program": share}
@@ -137,7 +143,9 @@ def rms_norm_forward(rng: np.random.Generator) -> Iterator[Case]:
             "offset": offset,
         }  # fmt: skip
         const = {"casting_mode": MODES[mode], "elementwise_affine": True, "BLOCK_SIZE": 1024}
-        yield Case(given, {"Y_ptr": x_hat * (offset + wide(w)), "RSTD_ptr": rstd}, (rows,), const, num_warps=8)
+        yield Case(
+            given, {"Y_ptr": x_hat * (offset + wide(w)), "RSTD_ptr": rstd}, (rows,), const, num_warps=8
+        )
 
 
 @cases

@@ -59,7 +59,10 @@ def adamw_step(rng: np.random.Generator) -> Iterator[Case]:
     }  # fmt: skip
     zeros = np.zeros(n)
     wanted = {
-        "param_ptr": wide(rounded), "master_ptr": wide(master), "exp_avg_ptr": zeros, "exp_avg_sq_ptr": zeros
+        "param_ptr": wide(rounded),
+        "master_ptr": wide(master),
+        "exp_avg_ptr": zeros,
+        "exp_avg_sq_ptr": zeros,
     }
     const = {"AMSGRAD": False, "MAXIMIZE": False, "DECOUPLED": True, "STOCHASTIC": True, "BLOCK_SIZE": 1024}
     yield Case(given, wanted, (cdiv(n, 1024),), const, 0.0)

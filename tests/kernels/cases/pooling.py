@@ -83,7 +83,9 @@ def adaptive_avg_pool1d(rng: np.random.Generator) -> Iterator[Case]:
     rows = 3
     for length, out in ((100, 7), (33, 20)):
         x = normal(rng, rows, length)
-        y = np.stack([wide(x)[:, o * length // out : cdiv((o + 1) * length, out)].mean(-1) for o in range(out)], -1)
+        y = np.stack(
+            [wide(x)[:, o * length // out : cdiv((o + 1) * length, out)].mean(-1) for o in range(out)], -1
+        )
         given = {"x_ptr": x, "y_ptr": poison(y.shape, F32), "L": length, "OL": out}
         yield Case(given, {"y_ptr": y}, (rows, cdiv(out, 8)), {"BLOCK_O": 8, "BLOCK_L": 8})
 

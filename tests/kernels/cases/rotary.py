@@ -85,5 +85,3 @@ def rotary_general(rng: np.random.Generator) -> Iterator[Case]:
         }  # fmt: skip
         grid = (cdiv(heads, 2), cdiv(max(lengths), 8), 2)
         yield Case(given, {"OUT": wanted.reshape(shape)}, grid, const, assumed=not varlen)
-
-
