@@ -128,8 +128,8 @@ class _Arguments:
             kinds = "an integer, a float, a boolean, a string or None"
             self._wrong(parameter, f"{parameter.arg} is given {value!r}, and a constant is {kinds}")
         # TOML has no dtypes: "tl.float16" is one.
-        spelled = value.removeprefix("tl.") if isinstance(value, str) and value.startswith("tl.") else ""
-        self._reader.frame.locals[parameter.arg] = BY_LANGUAGE.get(spelled, value)
+        dtype = BY_LANGUAGE.get(value[3:]) if isinstance(value, str) and value.startswith("tl.") else None
+        self._reader.frame.locals[parameter.arg] = value if dtype is None else dtype
 
     def _argument(self, body: core.Block, parameter: ast.arg, type_: Type) -> None:
         locals_, name = self._reader.frame.locals, parameter.arg

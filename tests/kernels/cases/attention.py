@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from tests.kernels.case import BF16, F16, F32, Case, cases, cdiv, normal, poison, strides, wide
-import itertools
 
 
 def attend(q: Any, k: Any, v: Any, allowed: Any, bias: Any = 0.0, cap: float = 0.0) -> tuple[Any, Any, Any]:
@@ -220,7 +220,7 @@ def prefill_varlen(rng: np.random.Generator) -> Iterator[Case]:
         k, v = (normal(rng, starts[-1], kv, size, dtype=dtype) for _ in range(2))
         slopes = rng.uniform(0, 0.3, heads).astype(F32)
         out, lse = np.zeros(q.shape), np.zeros((heads, starts[-1]))
-        for a, b in itertools.pairwise(starts):
+        for a, b in pairwise(starts):
             distance = np.arange(b - a)[:, None] - np.arange(b - a)
             allowed = (distance >= 0) & ((distance < window) | (window == 0))
             for h in range(heads):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
 from tests.kernels.case import BF16, F16, F32, Case, cases, cdiv, normal, poison, wide
-import itertools
 
 
 @cases
@@ -55,7 +55,7 @@ def embedding_bag(rng: np.random.Generator) -> Iterator[Case]:
         weight = normal(rng, int(starts[-1]))
         rows = wide(table)[index] * (wide(weight)[:, None] if weighted else 1)
         wanted = np.zeros((len(starts) - 1, size))
-        for i, (a, b) in enumerate(itertools.pairwise(starts)):
+        for i, (a, b) in enumerate(pairwise(starts)):
             if b > a:
                 wanted[i] = getattr(rows[a:b], mode)(0)
         given = {

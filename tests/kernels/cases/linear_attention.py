@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from tests.kernels.case import BF16, F16, F32, Case, cases, cdiv, normal, poison, wide
-import itertools
 
 
 def decays(rng: np.random.Generator, lengths: tuple[int, ...], chunk: int, *shape: int) -> tuple[Any, Any]:
@@ -34,7 +34,7 @@ def chunk_states(rng: np.random.Generator) -> Iterator[Case]:
         step, total = decays(rng, lengths, chunk, heads, *((size_k,) if kind == "gk" else ()))
         h0 = normal(rng, 2, heads, size_k, size_v)
         states, final, offsets = list[Any](), list[Any](), [0]
-        for i, (a, b) in enumerate(itertools.pairwise(starts)):
+        for i, (a, b) in enumerate(pairwise(starts)):
             h = wide(h0[i]) if initial else np.zeros(h0.shape[1:])
             for t in range(a, b):
                 if (t - a) % chunk == 0:
@@ -98,7 +98,7 @@ def recurrent_forward(rng: np.random.Generator) -> Iterator[Case]:
         g, beta = -rng.uniform(0, 0.5, v.shape[:2]), rng.uniform(0, 1, v.shape[:2])
         h0 = normal(rng, 2, more, size_k, size_v)
         out, final = np.zeros(v.shape), np.zeros(h0.shape)
-        for i, (a, b) in enumerate(itertools.pairwise(starts)):
+        for i, (a, b) in enumerate(pairwise(starts)):
             h = wide(h0[i])
             for t in range(a, b)[:: -1 if backwards else 1]:
                 queries, keys = (np.repeat(wide(x)[t], more // heads, 0) for x in (q, k))

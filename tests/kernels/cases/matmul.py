@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
 from tests.kernels.case import BF16, F16, F32, Case, cases, cdiv, normal, poison, strides, wide
 from tests.kernels.cases.activations import ACTIVATIONS
-import itertools
 
 
 @cases
@@ -147,7 +147,7 @@ def persistent_matmul(rng: np.random.Generator) -> Iterator[Case]:
 def grouped_gemm(rng: np.random.Generator) -> Iterator[Case]:
     starts, n, k = np.array([0, 20, 20, 53, 60]), 40, 30
     x, w = normal(rng, 60, k, dtype=F16), normal(rng, 4, n, k, dtype=F16)
-    parts = [wide(x)[a:b] @ wide(w)[i].T for i, (a, b) in enumerate(itertools.pairwise(starts))]
+    parts = [wide(x)[a:b] @ wide(w)[i].T for i, (a, b) in enumerate(pairwise(starts))]
     given = {
         "x_ptr": x, "w_ptr": w, "out_ptr": poison((60, n), F32), "starts_ptr": starts, "N": n, "K": k, "NUM_PROGRAMS": 3,
         "stride_xm": k, "stride_we": n * k, "stride_wn": k, "stride_om": n,

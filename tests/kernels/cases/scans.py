@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from tests.kernels.case import BF16, F16, F32, Case, cases, cdiv, normal, poison, wide
-import itertools
 
 
 @cases
@@ -46,7 +46,7 @@ def chunk_local_cumsum(rng: np.random.Generator) -> Iterator[Case]:
         starts = np.cumsum([0, *lengths])
         x = normal(rng, sum(lengths), heads)
         wanted = np.zeros(x.shape)
-        for a, b in itertools.pairwise(starts):
+        for a, b in pairwise(starts):
             for first in range(a, b, size):
                 part = wide(x)[first : min(first + size, b)]
                 total = part[::-1].cumsum(0)[::-1] if backwards else part.cumsum(0)
