@@ -8,46 +8,24 @@ With Triton installed (``pip install triton==3.6.0``), its time for the same sou
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import compiling
+
 HERE = Path(__file__).resolve().parent
 KERNELS = HERE.parent / "kernels"
-POINTERS = {"div": 16}
 
 
 #: Turns that each way of compiling takes, one after the other; the runs of one turn, and those of them that are not timed.
 TURNS, RUNS, UNTIMED = 9, 5, 2
-
-
-def medians_ms(works: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Median milliseconds of each, in turns so that all see the same machine.
-
-    The first runs of a turn are not timed: all find the processor's caches as in the middle of a build, not as another left them.
-    """
-    times: dict[str, list[float]] = {name: [] for name in works}
-    for work in works.values():
-        work()
-    # The modules of one compiler are no garbage for the other to look through.
-    gc.collect()
-    gc.freeze()
-    for _ in range(TURNS):
-        for name, work in works.items():
-            for run in range(RUNS):
-                start = time.perf_counter()
-                work()
-                if run >= UNTIMED:
-                    times[name].append((time.perf_counter() - start) * 1e3)
-    return {name: statistics.median(values) for name, values in times.items()}
 
 
 # One specialisation, in process ---------------------------------------------------------------------------------
@@ -74,76 +52,31 @@ CASES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def assumptions(types: dict[str, str]) -> dict[str, dict[str, int]]:
-    """What Triton's launcher finds out by itself: pointers and sizes that are multiples of 16."""
-    return {name: POINTERS for name, t in types.items() if t != "f32"}
-
-
-def our_compile(case: dict[str, Any], target: str, cache: str) -> Callable[[], object]:
-    """From source to PTX or shared object, nothing cached."""
-    import teenybuild
-
-    return lambda: teenybuild.compile(
-        f"{KERNELS}/{case['kernel']}", target, case["types"], case["const"],
-        assume=assumptions(case["types"]), cache_dir=cache, force=True,
-    )  # fmt: skip
-
-
-def triton_compile(case: dict[str, Any], last: str) -> Callable[[], object] | None:
-    """From source to ``last`` (``ptx`` or ``cubin``) in Triton, without its cache; None where it is not installed."""
-    try:
-        import triton
-        from triton.backends.compiler import GPUTarget
-        from triton.compiler import ASTSource
-    except ImportError:
-        return None
-    sys.path.insert(0, str(KERNELS))
+def request(case: dict[str, Any]) -> compiling.Request:
+    """The case, with pointers and sizes that are multiples of 16."""
     file, name = case["kernel"].split(":")
-    function = getattr(__import__(file.removesuffix(".py")), name)
-    names = {"f32": "fp32"}
-    signature = {n: t.replace("f32", names["f32"]) for n, t in case["types"].items()}
-    constants = case["const"]
-    order = [*signature, *constants]
-    attributes = {(order.index(n),): [["tt.divisibility", 16]] for n in assumptions(case["types"])}
-    source = ASTSource(
-        function, {**signature, **dict.fromkeys(constants, "constexpr")}, constants, attributes
-    )
-    target = GPUTarget("cuda", 90, 32)
-    from triton._C.libtriton import ir
-    from triton.compiler import make_backend
 
-    backend = make_backend(target)
+    def imported() -> Any:
+        sys.path.insert(0, str(KERNELS))
+        return getattr(import_module(file.removesuffix(".py")), name)
 
-    def work() -> None:
-        options = backend.parse_options({"num_warps": 4})
-        context = ir.context()
-        ir.load_dialects(context)
-        backend.load_dialects(context)
-        module = source.make_ir(
-            target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context
-        )
-        stages: dict[str, Any] = {}
-        backend.add_stages(stages, options, source.language)
-        metadata: dict[str, Any] = {"target": target, **options.__dict__}
-        for stage, run in stages.items():
-            module = run(module, metadata)
-            if stage == last:
-                break
-
-    os.environ["TRITON_ALWAYS_COMPILE"] = "1"
-    del triton
-    return work
+    aligned = frozenset(name for name, t in case["types"].items() if t != "f32")
+    return compiling.Request(
+        KERNELS / file, name, case["types"], case["const"], aligned, imported=imported
+    )  # fmt: skip
 
 
 def compile_times(case: dict[str, Any]) -> dict[str, float]:
     """Milliseconds of every way to compile one case."""
-    with tempfile.TemporaryDirectory() as cache:
-        works = {"ptx": our_compile(case, "sm_90a", cache), "cpu": our_compile(case, "cpu", cache)}
+    wanted = request(case)
+    with tempfile.TemporaryDirectory() as raw:
+        cache = Path(raw)
+        works = {"ptx": compiling.ours(wanted, "sm_90a", cache), "cpu": compiling.ours(wanted, "cpu", cache)}
         for name, last in (("triton", "ptx"), ("triton_cubin", "cubin")):
-            theirs = triton_compile(case, last)
+            theirs = compiling.tritons(wanted, last)
             if theirs is not None:
                 works[name] = theirs
-        return medians_ms(works)
+        return compiling.medians_ms(works, TURNS, RUNS, UNTIMED)
 
 
 # A project of many specialisations --------------------------------------------------------------------------------
@@ -245,12 +178,13 @@ def project_times() -> dict[str, Any]:
         said = subprocess.run(ninja, capture_output=True, text=True, check=True).stdout
         if "no work to do" not in said:
             raise SystemExit(f"ninja has work to do after a build:\n{said}")
-        nothing = medians_ms(
+        nothing = compiling.medians_ms(
             {
                 "teenybuild": lambda: teenybuild(directory, "build"),
                 "ninja": lambda: subprocess.run(ninja, capture_output=True, check=True),
-            }
-        )
+            },
+            TURNS, RUNS, UNTIMED,
+        )  # fmt: skip
         for stamp in (directory / "build" / "stamps").rglob("*.json"):
             stamp.unlink()
         cached, _ = teenybuild(directory, "build")

@@ -4,8 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-LOG2E: tl.constexpr = 1.4426950408889634
-LN2: tl.constexpr = 0.6931471805599453
+LOG2E = tl.constexpr(1.4426950408889634)
+LN2 = tl.constexpr(0.6931471805599453)
 SQRT_2_OVER_PI = tl.constexpr(0.7978845608028654)
 MAX_FUSED_SIZE = 65536
 

@@ -37,8 +37,7 @@ def concatenate_rows(
     sources = ((a_ptr, size_a, stride_a), (b_ptr, size_b, stride_b), (c_ptr, size_c, stride_c))
     first = 0
     for i in tl.static_range(3):
-        which: tl.constexpr = 2 - i if INTO == "reversed" else i
-        pointer, size, stride = sources[which]
+        pointer, size, stride = sources[2 - i if INTO == "reversed" else i]
         for start in range(0, size, BLOCK):
             cols = start + tl.arange(0, BLOCK)
             x = tl.load(pointer + row * stride + cols, mask=cols < size, other=0)
