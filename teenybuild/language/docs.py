@@ -37,7 +37,7 @@ a kernel names threads; how a tile lies in registers and lanes is the compiler's
 * `//` and `%` of integers round toward zero, as in C; between two constants they are Python's. `x // 0` and `x % 0` of run-time values are no error and no value in particular, as is a shift by the type's width or more.
 * `/` of integers gives f32; comparisons give i1; `-x` is `0 - x`, so that of `0.0` is `0.0`.
 * A number that is stored, or is `other`, is converted as a run-time value of its own type would be: to a narrower integer it is cut. Elsewhere a number that its type cannot hold is an error.
-* Methods: {methods}, `x.to(dtype)`, `x.dtype`, `x.type`, `x.shape`, and on `tl.float16` and its like `.primitive_bitwidth`.
+* Methods: {methods}, `x.to(dtype)`, `x.dtype`, `x.type`, `x.shape`, and on `tl.float16` and its like `.primitive_bitwidth`, `.is_fp16()`, `.is_floating()` and so on.
 
 ## Promotion
 

@@ -389,3 +389,16 @@ def moved(v, places: tl.constexpr, by: tl.constexpr, STEP: tl.constexpr):
 """
     wanted = [i + (i + 2 * 3) * 2 for i in range(8)]
     assert results("tl.store(o + x, moved(x, x, n, 2))", before=before) == wanted
+
+
+def test_what_is_asked_of_dtypes() -> None:
+    body = """
+h = x.to(tl.bfloat16).dtype
+tl.static_assert(h.is_bf16() and h.is_floating() and h.is_standard_floating() and not h.is_fp8() and not h.is_int())
+tl.static_assert(x.dtype.is_int32() and x.dtype.is_int() and x.dtype.is_int_signed() and not x.dtype.is_int_unsigned())
+tl.static_assert((x > 1).dtype.is_int1() and (x > 1).dtype.is_bool() and (x > 1).dtype.is_int_unsigned())
+tl.static_assert(o.dtype.is_ptr() and not o.dtype.element_ty.is_ptr() and not x.dtype.is_block())
+tl.static_assert(x.dtype.name == "int32" and h.name == "bf16" and h is tl.bfloat16 and h is not tl.float16)
+tl.store(o + x, x)
+"""
+    assert results(body) == list(range(8))

@@ -7,13 +7,14 @@ import builtins as python_builtins
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from teenybuild.compiler.frontend import builtins, constants
+from teenybuild.compiler.frontend import builtins, constants, dtype_members
 from teenybuild.compiler.frontend.builder import Builder
 from teenybuild.compiler.frontend.modules import BrokenModuleError, Module, namespace_member
 from teenybuild.compiler.frontend.scope import Place
 from teenybuild.compiler.frontend.semantics import Operand, Semantics
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import (
+    Answer,
     BlockPointer,
     Builtin,
     Class,
@@ -231,6 +232,8 @@ class Expressions:
                 return owner.pointee
             case Pointer() if node.attr == "scalar":
                 return owner
+            case Pointer() if node.attr in ("is_ptr", "is_block"):
+                return Answer(node.attr == "is_ptr")
             case int() | float() | str() | None if node.attr == "value":
                 return owner  # constexpr.value
             case _:
@@ -281,17 +284,11 @@ class Expressions:
                 raise self.error(node, f"{describe(owner)} has no attribute {name}", hint)
 
     def _dtype_attribute(self, node: ast.Attribute, owner: DType) -> object:
-        values: dict[str, object] = {
-            "primitive_bitwidth": owner.bits,
-            "int_bitwidth": owner.bits,
-            "itemsize": owner.size,
-            "name": owner.triton,
-            "element_ty": owner,
-            "scalar": owner,
-        }
-        if node.attr in values:
-            return values[node.attr]
-        hint = did_you_mean(node.attr, values)
+        if node.attr in dtype_members.ATTRIBUTES:
+            return dtype_members.ATTRIBUTES[node.attr](owner)
+        if node.attr in dtype_members.QUESTIONS:
+            return Answer(dtype_members.QUESTIONS[node.attr](owner))
+        hint = did_you_mean(node.attr, [*dtype_members.ATTRIBUTES, *dtype_members.QUESTIONS])
         raise self.error(node, f"{describe(owner)} has no attribute {node.attr}", hint)
 
     # Literals -------------------------------------------------------------------------------------------------
@@ -414,7 +411,8 @@ class Expressions:
         op = type(node.ops[0])
         symbol, compute = constants.COMPARE[op]
         if op in (ast.Is, ast.IsNot):
-            if not any(x is None or isinstance(x, bool) for x in (left, right)):
+            dtypes = isinstance(left, DType) and isinstance(right, DType)
+            if not dtypes and not any(x is None or isinstance(x, bool) for x in (left, right)):
                 raise self.error(
                     node, f"{symbol} compares with None only", f"write {'==' if op is ast.Is else '!='}"
                 )
@@ -565,6 +563,8 @@ class Expressions:
                 return self._call_builtin(node, callee.name, [callee.owner, *positional], named)
             case Function():
                 return self.call_function(node, callee, positional, named)
+            case Answer() if not positional and not named:
+                return callee.value
             case DType() if len(positional) == 1 and not named:
                 return self._call_builtin(node, "tl.cast", [positional[0], callee], {})
             case _:

@@ -430,9 +430,7 @@ class Reader(Expressions):
 
     def _carried(self, node: ast.For | ast.While, index: str | None) -> _Carried:
         """What a loop carries: every name that is assigned in its body and has a value before it."""
-        values = {
-            name: self.frame.locals[name] for name in assigned(node.body) if self._carries(name, index)
-        }
+        values = {name: self.frame.locals[name] for name in assigned(node.body) if self._carries(name, index)}
         # What no loop can carry may be assigned in a branch that is never read: looked at when the body has been.
         fixed = {name: v for name, v in values.items() if self._only_known(name, v)}
         return _Carried(

@@ -137,6 +137,13 @@ class Method:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A method of a dtype that takes nothing, by what it gives: ``x.dtype.is_fp8``."""
+
+    value: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Range:
     """``range(...)``, ``tl.range(...)`` or, unrolled, ``tl.static_range(...)``."""
@@ -271,6 +278,8 @@ def describe(value: object) -> str:
             return f"the function {value.name}"
         case Method():
             return f"the method .{value.name.removeprefix('tl.')}"
+        case Answer():
+            return "a method of a dtype, not called"
         case Namespace():
             return f"the module {value.name}"
         case Range():
