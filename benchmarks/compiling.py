@@ -98,7 +98,11 @@ def _spelled(type_: str) -> str:
 
 
 def medians_ms(
-    works: Mapping[str, Callable[[], object]], turns: int, runs: int, untimed: int
+    works: Mapping[str, Callable[[], object]],
+    turns: int,
+    runs: int,
+    untimed: int,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
     """Median milliseconds of each, in turns so that all see the same machine.
 
@@ -113,8 +117,8 @@ def medians_ms(
     for _ in range(turns):
         for name, work in works.items():
             for run in range(runs):
-                start = time.perf_counter()
+                start = clock()
                 work()
                 if run >= untimed:
-                    times[name].append((time.perf_counter() - start) * 1e3)
+                    times[name].append((clock() - start) * 1e3)
     return {name: statistics.median(values) for name, values in times.items()}

@@ -14,8 +14,9 @@ import math
 import statistics
 import sys
 import tempfile
+import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -81,7 +82,7 @@ def requests(names: list[str]) -> Iterator[tuple[str, compiling.Request]]:
             yield f"{name}, large", replace(small, const={**small.const, **const}, num_warps=warps)
 
 
-def compile_times(wanted: compiling.Request, turns: int) -> dict[str, float]:
+def compile_times(wanted: compiling.Request, turns: int, clock: Callable[[], float]) -> dict[str, float]:
     """Milliseconds of every way to compile one kernel."""
     with tempfile.TemporaryDirectory() as raw:
         cache = Path(raw)
@@ -89,7 +90,7 @@ def compile_times(wanted: compiling.Request, turns: int) -> dict[str, float]:
         theirs = compiling.tritons(wanted, "ptx")
         if theirs is not None:
             works["triton"] = theirs
-        return compiling.medians_ms(works, turns, RUNS, UNTIMED)
+        return compiling.medians_ms(works, turns, RUNS, UNTIMED, clock)
 
 
 def show(name: str, times: Mapping[str, float]) -> None:
@@ -103,13 +104,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="kernels to measure (file.function); all")
     parser.add_argument("--turns", type=int, default=3, help=f"of {RUNS} runs each, one way after the other")
+    parser.add_argument(
+        "--cpu-time", action="store_true", help="the processor's: where others use the machine too"
+    )
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
+    clock = time.process_time if arguments.cpu_time else time.perf_counter
     print(f"{'ms':44}{'PTX':>9}{'cpu':>9}{'Triton':>9}{'/Triton':>9}{'cpu/PTX':>9}")
     found: dict[str, dict[str, float]] = {}
     for name, wanted in requests(arguments.names):
-        found[name] = compile_times(wanted, arguments.turns)
+        found[name] = compile_times(wanted, arguments.turns, clock)
         show(name, found[name])
     large = {name: times for name, times in found.items() if name.endswith("large")}
     small = {name: times for name, times in found.items() if name not in large}
