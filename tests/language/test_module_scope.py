@@ -301,3 +301,27 @@ def test_messages_of_assertions_are_made_of_constants() -> None:
     with pytest.raises(UserError, match="static_assert failed: N=8 of x in 64"):
         compile(f"{path}:kernel", "cpu", {"o": "*i32"}, {"N": 8}, cache_dir=workspace())
     compile(f"{path}:kernel", "cpu", {"o": "*i32"}, {"N": 32}, cache_dir=workspace())
+
+
+def test_a_function_from_whichever_module_of_the_language_has_it() -> None:
+    """Where another package's idea of Triton's version decides, either is meant."""
+    source = """
+import operator
+import triton
+import triton.language as tl
+from some_project.utils import compare_version, is_npu_available
+
+if compare_version("triton", operator.ge, "3.0.0") and not is_npu_available():
+    try:
+        from triton.language.math import exp2
+    except ModuleNotFoundError:
+        from triton.language.extra.cuda.libdevice import exp2
+else:
+    from triton.language import exp2
+
+
+@triton.jit
+def kernel(o):
+    tl.store(o, exp2(3.0))
+"""
+    assert run(source, {"o": np.zeros(1, np.float32)})["o"].tolist() == [8.0]

@@ -626,7 +626,10 @@ def _same(a: object, b: object) -> bool:
         return a.node is b.node
     if isinstance(a, HostObject) and isinstance(b, HostObject) and a.path:
         return a.path == b.path
-    return a is b or same_constant(a, b) or (isinstance(a, Builtin | Namespace) and a == b)
+    if isinstance(a, Builtin) and isinstance(b, Builtin):
+        # By Triton's version, public files take a function from libdevice or from the language itself.
+        return a.name.rpartition(".")[2] == b.name.rpartition(".")[2]
+    return a is b or same_constant(a, b) or (isinstance(a, Namespace) and a == b)
 
 
 def find_function(module: Module, name: str) -> Function:
