@@ -1,9 +1,11 @@
-"""PTX of every kernel of the catalogue goes through NVIDIA's assembler, for old architectures and new."""
+"""PTX of every kernel of the catalogue and of ``tests/kernels`` goes through NVIDIA's assembler, for old architectures and new."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from tests.kernels.corpus import KERNELS
 from tests.support.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.peer
@@ -46,6 +48,18 @@ def test_it_assembles(name: str, arch: str) -> None:
     cubin = assemble(ptx, arch)
     assert cubin.startswith(b"\x7fELF")
     assert b"kernel_entry_point" in cubin
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_of_the_public_kind_assemble(name: str) -> None:
+    """Each call's specialisation, for the oldest, a middle and the newest architecture in turn."""
+    kernel = KERNELS[name]
+    with np.errstate(all="ignore"):
+        for number, case in enumerate(kernel.cases(np.random.default_rng(1))):
+            arch = MAIN[(number + len(name)) % len(MAIN)]
+            ptx = kernel.compile(case, arch).ptx
+            assert ptx is not None
+            assert f"{kernel.function}_entry_point".encode() in assemble(ptx, arch)
 
 
 def test_the_assembler_refuses_what_is_wrong() -> None:
