@@ -12,7 +12,7 @@ import pytest
 
 from teenybuild.api import Artifact, compile
 from teenybuild.diagnostics import UserError
-from tests.support.run import run, workspace, write_source
+from tests.support.run import Program, run, workspace, write_source
 
 #: Module level, and what the kernel stores (helpers h are called with 10).
 SNIPPETS = {
@@ -325,3 +325,28 @@ def kernel(o):
     tl.store(o, exp2(3.0))
 """
     assert run(source, {"o": np.zeros(1, np.float32)})["o"].tolist() == [8.0]
+
+
+def test_functions_and_dtypes_given_for_names() -> None:
+    source = """
+import os
+import triton
+import triton.language as tl
+
+if os.environ.get("FAST", "0") == "1":
+    power, kind = tl.exp, tl.float16
+else:
+    power, kind = tl.exp2, tl.bfloat16
+
+
+@triton.jit
+def kernel(o):
+    tl.static_assert(kind == tl.float32)
+    tl.store(o, power(3.0).to(kind))
+"""
+    path = write_source(source)
+    with pytest.raises(UserError, match="sets under a condition"):
+        run(source, {"o": np.zeros(1, np.float32)})
+    given = {"power": "tl.math.exp2", "kind": "tl.float32"}
+    made = compile(f"{path}:kernel", "cpu", {"o": "*f32"}, globals=given, cache_dir=workspace() / "cache")
+    assert Program(made)({"o": np.zeros(1, np.float32)})["o"].tolist() == [8.0]

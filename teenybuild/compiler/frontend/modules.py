@@ -215,7 +215,7 @@ class Module:
     def lookup(self, name: str, at: Place | None = None) -> object:
         """What ``name`` means at a place, the end if none is named; raises KeyError where the file does not define it."""
         if name in self.library.overrides:
-            return self.library.overrides[name]
+            return _given(self.library.overrides[name])
         if not self._is_told(name, at):
             return self._read(name, at)
         # Reading comes first, so that what it settles does not hang on who is asked.
@@ -618,6 +618,14 @@ def _missing(value: object) -> bool:
     from teenybuild.compiler.frontend import builtins  # which imports what this module is for
 
     return isinstance(value, Builtin) and value.name.startswith("tl.") and not builtins.has(value.name)
+
+
+def _given(value: object) -> object:
+    """A value from the manifest. TOML has no dtypes and no functions: "tl.exp" means one."""
+    if isinstance(value, str) and value.startswith("tl."):
+        space, _, member = value.rpartition(".")
+        return namespace_member(space, member)
+    return value
 
 
 def _same(a: object, b: object) -> bool:
