@@ -195,7 +195,7 @@ _KERNEL_ROWS = (
     Row(
         "globals",
         TableOf("values, by name", Constant(), identifier("the name")),
-        "Values of module-level names that the source does not settle by itself; `\"tl.exp\"` and its like are what the language has by that name.",
+        'Values of module-level names that the source does not settle by itself; `"tl.exp"` and its like are what the language has by that name.',
         "{}",
     ),
     Row(

@@ -1,5 +1,7 @@
 """Pieces that several kernel files of a project share."""
 
+from importlib.metadata import version
+
 import torch
 import triton
 import triton.language as tl
@@ -8,6 +10,15 @@ LOG2E = tl.constexpr(1.4426950408889634)
 LN2 = tl.constexpr(0.6931471805599453)
 SQRT_2_OVER_PI = tl.constexpr(0.7978845608028654)
 MAX_FUSED_SIZE = 65536
+
+
+def compare_version(package, compare, target):
+    """Whether the version of a package that is installed compares so."""
+    return compare([int(n) for n in version(package).split(".")[:2]], [int(n) for n in target.split(".")[:2]])
+
+
+def is_npu_available():
+    return hasattr(torch, "npu") and torch.npu.is_available()
 
 
 def calculate_settings(n):
