@@ -150,7 +150,7 @@ _KERNEL_ROWS = (
                 _autotune,
             )
         ),
-        "Values of const parameters; the string `\"tl.float16\"` and its like are dtypes. A list multiplies, a single value is a list of one. "
+        'Values of const parameters; the string `"tl.float16"` and its like are dtypes. A list multiplies, a single value is a list of one. '
         '`"autotune"` takes the sets of constants that `@triton.autotune` lists, each once, and leaves the options to `options`.',
         "{}",
     ),
