@@ -42,11 +42,11 @@ DTYPES: dict[str, DType] = {
         DType("f16", "float", 16, 2, "e"),
         # struct has no bf16: its bits are packed, see bf16_bits.
         DType("bf16", "float", 16, 2, "H"),
+        DType("f32", "float", 32, 4, "f"),
+        DType("f64", "float", 64, 8, "d"),
         # Only arrays of these: no scalar of them is packed.
         DType("f8e4m3", "float", 8, 1, "B"),
         DType("f8e5m2", "float", 8, 1, "B"),
-        DType("f32", "float", 32, 4, "f"),
-        DType("f64", "float", 64, 8, "d"),
     )
 }
 

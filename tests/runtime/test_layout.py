@@ -40,7 +40,7 @@ def value_of(name: str) -> st.SearchStrategy[Any]:
 
 @st.composite
 def arguments(draw: st.DrawFn) -> list[tuple[str, Any]]:
-    names = draw(st.lists(st.sampled_from(list(DTYPES)), max_size=12))
+    names = draw(st.lists(st.sampled_from(list(C_TYPES)), max_size=12))
     return [(name, draw(value_of(name))) for name in names]
 
 
