@@ -41,26 +41,38 @@ def ours(request: Request, target: str, cache: Path) -> Callable[[], object]:
     )  # fmt: skip
 
 
+def inner(kernel: Any) -> Any:
+    """Triton's function without the autotuning and heuristics about it."""
+    from triton import JITFunction
+
+    while not isinstance(kernel, JITFunction):
+        kernel = kernel.fn
+    return kernel
+
+
+def tritons_constants(const: Mapping[str, Any]) -> dict[str, Any]:
+    """Constants as Triton takes them. The manifest has no dtypes as constants: "tl.float16" is one."""
+    import triton.language as tl
+
+    dtypes = {f"tl.{name}": getattr(tl, name) for name in BY_LANGUAGE}
+    return {
+        name: dtypes.get(value, value) if isinstance(value, str) else value for name, value in const.items()
+    }
+
+
 def tritons(request: Request, last: str) -> Callable[[], object] | None:
     """From source to ``last`` (``ptx`` or ``cubin``) in Triton, without its cache; None where it is not installed."""
     try:
-        import triton.language as tl
-        from triton import JITFunction
         from triton._C.libtriton import ir
         from triton.backends.compiler import GPUTarget
         from triton.compiler import ASTSource, make_backend
     except ImportError:
         return None
     os.environ["TRITON_ALWAYS_COMPILE"] = "1"
-    function = request.imported()
-    while not isinstance(function, JITFunction):
-        function = function.fn  # what autotuning and heuristics are about
-    # The manifest has no dtypes as constants: "tl.float16" is one.
-    dtypes = {f"tl.{name}": getattr(tl, name) for name in BY_LANGUAGE}
-    constants = {
-        name: dtypes.get(value, value) if isinstance(value, str) else value
-        for name, value in request.const.items()
-    } | {name: None for name, type_ in request.types.items() if type_ == "none"}
+    function = inner(request.imported())
+    constants = tritons_constants(request.const) | {
+        name: None for name, type_ in request.types.items() if type_ == "none"
+    }
     signature = {name: _spelled(type_) for name, type_ in request.types.items() if type_ != "none"}
     names = function.arg_names
     # Parameters that nobody gives a value have one.

@@ -10,10 +10,8 @@ what is quoted is the median of theirs over ours and its 95 % interval.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,50 +20,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "kernels")]
 
 import torch  # noqa: E402
 import triton  # noqa: E402
-from timing import Comparison, compare  # noqa: E402
+from gpu_timing import TOLERANCE, Case, measure, relative_error, report  # noqa: E402
 
-#: Launches in a row that one timing spans.
-LAUNCHES = 5
-#: Clock cycles for which the device is kept busy first, so that all launches are queued before the first begins: about 0.5 ms.
-HEAD_START = 1_000_000
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
-#: How far a result may lie from float64, relative to its size: a few roundings of the dtype that is stored.
-TOLERANCE = {"f32": 4e-6, "f16": 2e-3, "bf16": 1.6e-2}
-
-
-@dataclass(frozen=True)
-class Case:
-    """One kernel at one size. ``bytes_`` are read and written at least once."""
-
-    name: str
-    bytes_: int
-    ours: Callable[[], Any]
-    theirs: Callable[[], Any]
-    check: Callable[[], float]
-    tolerance: float
-
-
-def seconds(work: Callable[[], Any]) -> Callable[[], float]:
-    """Seconds a launch takes on the device, over a few launches in a row. What the host takes to launch is not in it."""
-
-    def run() -> float:
-        start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda._sleep(HEAD_START)
-        start.record()
-        for _ in range(LAUNCHES):
-            work()
-        stop.record()
-        stop.synchronize()
-        return start.elapsed_time(stop) / LAUNCHES / 1e3
-
-    return run
-
-
-def relative_error(got: torch.Tensor, wanted: torch.Tensor) -> float:
-    """The largest difference, relative to the largest value of each row; NaN anywhere is infinite."""
-    difference = (got.double() - wanted).abs().amax(-1) / wanted.abs().amax(-1).clamp_min(1e-30)
-    worst = difference.max().item()
-    return worst if worst == worst else float("inf")
 
 
 def vector_add(package: Any) -> Iterator[Case]:
@@ -196,34 +153,6 @@ CASES = {
 }
 
 
-def run(package: Any, rounds: int, only: str | None) -> tuple[list[tuple[Case, Comparison]], list[str]]:
-    """Checks, then times every case; what came out, and what was wrong."""
-    found: list[tuple[Case, Comparison]] = []
-    wrong: list[str] = []
-    print(f"{'':30} {'ours':>9} {'Triton':>9}   {'ratio':>6}  95 % interval   error")
-    for name, cases in CASES.items():
-        if only is not None and only != name:
-            continue
-        for case in cases(package):
-            # Both write to the same memory: where an array lies is worth half a percent.
-            case.ours()
-            torch.cuda.synchronize()
-            error = case.check()
-            if not error <= case.tolerance:
-                wrong.append(f"{case.name}: error {error:.2e}, at most {case.tolerance:.2e} is right")
-            comparison = compare(seconds(case.ours), seconds(case.theirs), rounds=rounds)
-            found.append((case, comparison))
-            ours, theirs = (case.bytes_ / t / 1e12 for t in (comparison.ours, comparison.theirs))
-            interval = f"[{comparison.low:.4f}, {comparison.high:.4f}]"
-            verdict = "" if comparison.holds else "  below 1.0"
-            print(
-                f"{case.name:30} {ours:9.3f} {theirs:9.3f}   {comparison.ratio:6.4f}  {interval}  {error:.1e}{verdict}",
-                flush=True,
-            )
-    print("ours and Triton in TB/s (bytes read and written)")
-    return found, wrong
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -237,15 +166,9 @@ def main() -> int:
     import teeny_kernels
 
     print(f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}, triton {triton.__version__}")
-    found, wrong = run(teeny_kernels, arguments.rounds, arguments.only)
-    for line in wrong:
-        print(f"WRONG: {line}", file=sys.stderr)
-    if arguments.json is not None:
-        rows = [{"name": case.name, "bytes": case.bytes_, **comparison.json()} for case, comparison in found]
-        arguments.json.write_text(
-            json.dumps({"device": torch.cuda.get_device_name(0), "cases": rows}, indent=1) + "\n"
-        )
-    return 1 if wrong else 0
+    chosen = [arguments.only] if arguments.only else CASES
+    cases = (case for name in chosen for case in CASES[name](teeny_kernels))
+    return report(*measure(cases, arguments.rounds), arguments.json)
 
 
 if __name__ == "__main__":
