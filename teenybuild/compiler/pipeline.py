@@ -20,6 +20,7 @@ from teenybuild.compiler.layout.policy import WarpPolicy
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
 from teenybuild.compiler.passes.hoist import HoistLoads
+from teenybuild.compiler.passes.order import OrderScalars
 from teenybuild.compiler.passes.rearrange import Rearrange
 from teenybuild.compiler.passes.simplify import Simplify
 from teenybuild.compiler.passes.streams import streams
@@ -108,8 +109,8 @@ def passes(job: Job) -> tuple[Pass, ...]:
     # On simplified IR, where "has no other use" is true as it stands; it leaves products without uses and constants twice.
     fuse = (FuseMultiplyAdd(), Simplify()) if settings.enable_fp_fusion else ()
     # Where lanes wait for each other; on the final program, while a load is still one operation.
-    hoist = (HoistLoads(settings.threads),) if job.target.arch is not None else ()
-    return (rearrange, *fuse, *hoist)
+    lanes = (HoistLoads(settings.threads), OrderScalars()) if job.target.arch is not None else ()
+    return (rearrange, *fuse, *lanes)
 
 
 def _apply(job: Job, steps: Iterable[Pass], function: core.Function) -> None:

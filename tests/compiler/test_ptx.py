@@ -181,6 +181,30 @@ def test_warps_wait_for_each_other_in_every_turn() -> None:
     assert barriers == [2, 2, 3]
 
 
+COUNTED = """
+@triton.jit
+def kernel(count, x, o):
+    i = tl.arange(0, 256)
+    v = tl.load(x + i)
+    n = tl.load({read})
+    if n == 0:
+        tl.{write}(count, 1)
+    else:
+        v += 1
+    tl.store(o + i, v)
+"""
+
+
+@pytest.mark.parametrize("write", ["store", "atomic_xchg"])
+@pytest.mark.parametrize(("read", "barriers"), [("count", 1), ("count + 4", 1), ("o", 0)])
+def test_every_lane_has_read_a_scalar_before_one_writes_it(write: str, read: str, barriers: int) -> None:
+    """Else late warps would see what the first has left, and take the other branch."""
+    source = COUNTED.format(read=read, write=write)
+    ptx = Entry("counted", source, {"count": "*i32", "x": "*i32", "o": "*i32"}, {}).compile("sm_90a").ptx
+    assert ptx is not None
+    assert count(r"bar\.sync", ptx) == barriers
+
+
 def test_directives() -> None:
     ptx = add("f32", {}, num_warps=2).compile("sm_90a", maxnreg=64, ptx="8.4").ptx
     assert ptx is not None

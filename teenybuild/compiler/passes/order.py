@@ -1,0 +1,49 @@
+"""Scalars that all lanes read, and one lane writes: everyone has read before it is written.
+
+A scalar is read by every lane of a GPU, and written, or changed in one atomic step, by the first.  Warps that are late would read what that
+lane has left, and go another way than the others: ``if tl.load(count) == 0: tl.store(count, 1)``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from teenybuild.compiler.ir import tt
+from teenybuild.compiler.ir.core import Block, Function, Op
+from teenybuild.compiler.ir.types import Tile
+from teenybuild.compiler.passes.access import accesses
+
+_Write = tt.Store | tt.AtomicRmw | tt.AtomicCas
+
+
+@dataclass(frozen=True, slots=True)
+class OrderScalars:
+    """A barrier before each write of a scalar through an argument that scalars are read through."""
+
+    name: str = "order-scalars"
+
+    def apply(self, function: Function) -> None:
+        """Rewrites the function in place."""
+        read: set[str] = set()
+        written: dict[Op, set[str]] = {}
+        for argument, op, _ in accesses(function):
+            if isinstance(op, tt.Load) and not isinstance(op.pointer.type, Tile):
+                read.add(argument)
+            elif isinstance(op, _Write) and not isinstance(op.pointer.type, Tile):
+                written.setdefault(op, set()).add(argument)
+        late = {op for op, arguments in written.items() if arguments & read}
+        if late:
+            _place(function.body, late)
+
+
+def _place(block: Block, late: set[Op]) -> None:
+    kept: list[Op] = []
+    for op in block.ops:
+        for inner in op.blocks:
+            _place(inner, late)
+        if op in late:
+            barrier = tt.Barrier()
+            barrier.location = op.location  # type: ignore[misc]  # shadows the class default on this instance
+            kept.append(barrier)
+        kept.append(op)
+    block.ops = kept
