@@ -13,9 +13,21 @@ from teenybuild.compiler.lower.double import (
     times,
     times_constant,
 )
-from teenybuild.compiler.lower.formula import INFINITY, NAN, Term, power_of_two, scaled, where, with_sign
+from teenybuild.compiler.lower.formula import (
+    INFINITY,
+    NAN,
+    Term,
+    fma,
+    polynomial,
+    power_of_two,
+    scaled,
+    where,
+    with_sign,
+)
 from teenybuild.compiler.lower.functions.exponential import (
+    LOG2E,
     Exponential,
+    exp2,
     expm1_scaled,
     exponential,
     format_of,
@@ -24,6 +36,7 @@ from teenybuild.compiler.lower.functions.exponential import (
     smallest,
 )
 from teenybuild.compiler.lower.functions.registry import function
+from teenybuild.dtypes import f32
 
 LN2 = "0.693147180559945309417232121458176568075500134360255254"
 
@@ -65,14 +78,29 @@ def cosh(x: Term) -> Term:
     return where(x.is_nan, x, scaled(value, e.n - 1))
 
 
+#: (tanh(x) / x - 1) / x² as a polynomial in x² up to 0.625²: a minimax fit by Remez' exchange, within 4.2e-9 of tanh(x) / x.
+_TANH_NEAR = (-0.333332839253, 0.133314912887, -0.0537434982112, 0.0206505876963, -0.00571704547795)
+_TANH_SEAM = 0.625
+
+
 @function("tanh")
 def tanh(x: Term) -> Term:
     """With t = e^2|x| - 1: t / (t + 2)."""
+    if x.dtype == f32:
+        return _tanh_of_single(x)
     # Beyond this it rounds to 1.
     e, minus_n = _of_magnitude(x + x, float(x.dtype.mantissa + 4))
     t = expm1_scaled(e, minus_n)
     value = over(t, plus_one(t, minus_n + minus_n)).value
     return _odd(x, value)
+
+
+def _tanh_of_single(x: Term) -> Term:
+    """In single floats, half the work and within 2 units: a polynomial near 0; beyond, 1 - 2 / (e^2|x| + 1) cancels nothing."""
+    a, square = abs(x), x * x
+    near = fma(a * square, polynomial(square, _TANH_NEAR), a)
+    far = x.number(1.0) - x.number(2.0) / (exp2((a + a) * LOG2E) + 1.0)
+    return where(x.is_nan, x, with_sign(where(a < _TANH_SEAM, near, far), x))
 
 
 def _logarithm(w: Double, large: Term, x: Term) -> Term:
