@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from teenybuild.compiler.ir import tt
-from teenybuild.compiler.ir.core import Block, Function, Op
+from teenybuild.compiler.ir.core import Block, Function, Op, walk
 from teenybuild.compiler.ir.types import Tile
 from teenybuild.compiler.passes.access import accesses
 
@@ -24,16 +24,22 @@ class OrderScalars:
 
     def apply(self, function: Function) -> None:
         """Rewrites the function in place."""
+        if not any(isinstance(op, tt.Load) and _is_scalar(op) for op in walk(function.body)):
+            return  # as most kernels are: where pointers come from need not be known
         read: set[str] = set()
         written: dict[Op, set[str]] = {}
         for argument, op, _ in accesses(function):
-            if isinstance(op, tt.Load) and not isinstance(op.pointer.type, Tile):
+            if isinstance(op, tt.Load) and _is_scalar(op):
                 read.add(argument)
-            elif isinstance(op, _Write) and not isinstance(op.pointer.type, Tile):
+            elif isinstance(op, _Write) and _is_scalar(op):
                 written.setdefault(op, set()).add(argument)
         late = {op for op, arguments in written.items() if arguments & read}
         if late:
             _place(function.body, late)
+
+
+def _is_scalar(op: tt.Load | _Write) -> bool:
+    return not isinstance(op.pointer.type, Tile)
 
 
 def _place(block: Block, late: set[Op]) -> None:
