@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +36,7 @@ class Artifact:
     ll: str
     source: str
     abi: Mapping[str, Any]
-    #: Where lines of ``source`` stand in the files it came from: (file, line).
-    places: Mapping[int, tuple[str, int]] = field(repr=False)
+    _reached: Reached
 
     def __repr__(self) -> str:
         return f"<artifact of {self.abi['function']} for {self.target}: {self.path}>"
@@ -47,6 +45,11 @@ class Artifact:
     def target(self) -> str:
         """What it was compiled for: ``"sm_90a"``."""
         return str(self.abi["target"])
+
+    @property
+    def places(self) -> Mapping[int, tuple[str, int]]:
+        """Where lines of ``source`` stand in the files it came from: (file, line)."""
+        return self._reached.places
 
 
 def compile(
@@ -102,28 +105,8 @@ def compile(
         ll=entry.files["ll"].decode(),
         source=entry.files["py"].decode(),
         abi=entry.description,
-        places=_Places(reached),
+        _reached=reached,
     )
-
-
-class _Places(Mapping[int, tuple[str, int]]):
-    """Looked up when somebody asks: few do."""
-
-    def __init__(self, reached: Reached) -> None:
-        self._reached = reached
-
-    @cached_property
-    def _found(self) -> dict[int, tuple[str, int]]:
-        return self._reached.places
-
-    def __getitem__(self, line: int) -> tuple[str, int]:
-        return self._found[line]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
 
 
 def job_key(job: Job) -> str:

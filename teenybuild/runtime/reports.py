@@ -26,7 +26,7 @@ _FORMATS = {name: dtype.format for name, dtype in DTYPES.items()} | {"ptr": "Q"}
 _NEAR = 1 << 16
 #: Wrongs that are told one by one; of the rest, how many there were.
 _TOLD = 5
-#: Programs print whole tiles at once, in threads of their own.
+#: Lines of one tile stay together, though launches of several threads print.
 _printing = threading.Lock()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -15,59 +16,36 @@ import device as gpu
 import numpy as np
 import pytest
 
-from tests.language import (
-    test_atomics,
-    test_block_pointers,
-    test_casts,
-    test_combining,
-    test_control,
-    test_descriptors,
-    test_dot,
-    test_fp8,
-    test_gather,
-    test_joining,
-    test_libdevice,
-    test_many_axes,
-    test_mapping,
-    test_math_functions,
-    test_memory,
-    test_moves,
-    test_random_numbers,
-    test_reductions,
-    test_scans,
-    test_shapes,
-    test_sorting,
-    test_while,
-)
 from tests.support import run
 
 from .program import GpuProgram
 
 pytestmark = pytest.mark.gpu
 
-MODULES = (
-    test_atomics,
-    test_block_pointers,
-    test_casts,
-    test_combining,
-    test_control,
-    test_descriptors,
-    test_dot,
-    test_fp8,
-    test_gather,
-    test_joining,
-    test_libdevice,
-    test_many_axes,
-    test_mapping,
-    test_math_functions,
-    test_memory,
-    test_moves,
-    test_random_numbers,
-    test_reductions,
-    test_scans,
-    test_shapes,
-    test_sorting,
-    test_while,
+#: The modules of ``tests/language`` that are run.
+NAMES = (
+    "test_atomics",
+    "test_block_pointers",
+    "test_casts",
+    "test_combining",
+    "test_control",
+    "test_descriptors",
+    "test_dot",
+    "test_fp8",
+    "test_gather",
+    "test_joining",
+    "test_libdevice",
+    "test_many_axes",
+    "test_mapping",
+    "test_math_functions",
+    "test_memory",
+    "test_moves",
+    "test_random_numbers",
+    "test_reductions",
+    "test_scans",
+    "test_shapes",
+    "test_sorting",
+    "test_while",
 )
 
 #: exp2, divisions and the like are the GPU's own instructions there (tests/gpu/test_library.py holds them to a tolerance).
@@ -95,8 +73,8 @@ def taken(module: ModuleType) -> Iterator[tuple[str, Any]]:
             yield f"{short}__{name.removeprefix('test_')}", function
 
 
-for _module in MODULES:
-    globals().update(taken(_module))
+for _name in NAMES:
+    globals().update(taken(import_module(f"tests.language.{_name}")))
 
 
 @pytest.fixture(autouse=True)

@@ -43,7 +43,7 @@ def kernels(path: Path) -> str:
 def on_a_gpu() -> frozenset[str]:
     """Modules that tests/gpu/test_language.py runs again."""
     text = (TESTS.parent / "gpu" / "test_language.py").read_text(encoding="utf-8")
-    listed = text.partition("MODULES = (")[2].partition("\n)")[0]
+    listed = text.partition("NAMES = (")[2].partition("\n)")[0]
     return frozenset(re.findall(r"test_\w+", listed)) | {"test_debugging", "test_inline_asm"}
 
 

@@ -42,11 +42,14 @@ def shared_tile(machine: Machine, kind: Element, bits: int) -> Callable[[Lane, L
     return lambda lane, layout, register: element_address(lane, layout, register, size, base)
 
 
-def write_shared(machine: Machine, value: Value) -> int:
-    """Writes a tile row-major to shared memory, neighbours of a lane at once; its offset. A barrier must come before it is read."""
+def write_shared(machine: Machine, value: Value, at: int | None = None) -> int:
+    """Writes a tile row-major to shared memory, neighbours of a lane at once; its offset. A barrier must come before it is read.
+
+    ``at`` is room that was set aside for it, a multiple of 16; else it is set aside here.
+    """
     kind, layout = element(value.type), cast(Layout, value.layout)
     size = element_bits(kind) // 8
-    base = machine.shared((1 << layout.bits) * size, 16)
+    base = machine.shared((1 << layout.bits) * size, 16) if at is None else at
 
     def write(lane: Lane) -> LaneRegisters:
         values = lane.registers(value)

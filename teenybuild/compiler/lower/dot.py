@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from typing import cast
 
 from teenybuild.compiler.ir import tt
-from teenybuild.compiler.ir.core import Value
-from teenybuild.compiler.ir.types import dtype_of, element, shape_of
+from teenybuild.compiler.ir.types import dtype_of, shape_of
 from teenybuild.compiler.layout.linear import Layout
+from teenybuild.compiler.lower.convert import write_shared
 from teenybuild.compiler.lower.lane import Lane, element_bits
 from teenybuild.compiler.lower.machine import LaneRegisters, Machine
-from teenybuild.compiler.lower.memory import index_of, owns
 from teenybuild.dtypes import DType, f16, f32, i32
 
 
@@ -44,7 +43,7 @@ def lower_dot(machine: Machine, op: tt.Dot) -> None:
     """See the module's text; a machine that has its own way with whole tiles takes it."""
     if machine.whole_dot(op):
         return
-    a, b = _stage(machine, op.a), _stage(machine, op.b)
+    a, b = write_shared(machine, op.a), write_shared(machine, op.b)
     machine.barrier()
     layout = cast(Layout, op.result.layout)
     held = machine.each_lane(
@@ -54,26 +53,6 @@ def lower_dot(machine: Machine, op: tt.Dot) -> None:
         [op.c],
     )
     machine.bind(op.result, held[0])
-
-
-def _stage(machine: Machine, value: Value) -> int:
-    """Writes a tile row-major to shared memory; its offset."""
-    layout = cast(Layout, value.layout)
-    kind = element(value.type)
-    size = element_bits(kind) // 8
-    base = machine.shared((1 << layout.bits) * size, 16)
-
-    def write(lane: Lane) -> LaneRegisters:
-        values = lane.registers(value)
-        owner = owns(lane, layout.replica_bits) if layout.replica_bits else None
-        index = index_of(lane, layout)
-        for register in range(layout.count):
-            at = _at(lane, index, layout.indices[register], size, base)
-            machine.shared_store(lane, kind, at, [values[register]], owner)
-        return []
-
-    machine.each_lane([], write, 1 << len(layout.threads), [value])
-    return base
 
 
 def _at(lane: Lane, index: str, flip: int, size: int, base: int) -> str:

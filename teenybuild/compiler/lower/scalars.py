@@ -92,6 +92,13 @@ def f64_to_f32_odd(lane: Lane, value: str) -> str:
     return lane.convert("bitcast", "i32", lane.select(inexact, "i32", odd, bits), "float")
 
 
+def to_be_narrowed(lane: Lane, value: str, source: DType) -> str:
+    """A float as the f32 that, rounded to a narrower one, rounds ``value`` once."""
+    if source.bits == 64:
+        return f64_to_f32_odd(lane, value)
+    return value if source == f32 else widen(lane, value, source, f32)
+
+
 def safe_divisor(lane: Lane, opcode: str, dtype: DType, a: str, b: str) -> str:
     """``b``, or 1 where dividing by it would trap or overflow: by zero, and the smallest number by -1.
 

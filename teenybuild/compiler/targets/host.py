@@ -44,7 +44,7 @@ from teenybuild.compiler.targets import host_arrays, host_atomics, host_memory, 
 from teenybuild.compiler.targets.base import Lowered, Settings
 from teenybuild.compiler.targets.host_abi import entry_parameters, range_function
 from teenybuild.compiler.targets.host_dot import lower_whole_dot
-from teenybuild.dtypes import DType, bf16, f32, i1, i32
+from teenybuild.dtypes import DType, bf16, i1, i32
 
 #: A frame larger than this comes from the caller's scratch memory instead of the stack.
 LARGEST_STACK_FRAME = 64 << 10
@@ -587,12 +587,9 @@ class HostMachine(Machine):
     # What instructions there are ------------------------------------------------------------------------------
 
     def narrow(self, lane: Lane, value: str, source: DType, to: DType) -> str:
-        if source.bits == 64 and to.bits < 32:
-            value = scalars.f64_to_f32_odd(lane, value)
-        elif source.bits == 16:
-            value = scalars.widen(lane, value, source, f32)
-        elif to.bits == 32:
+        if to.bits == 32:
             return lane.convert("fptrunc", "double", value, "float")
+        value = scalars.to_be_narrowed(lane, value, source)
         if to == bf16:
             return scalars.f32_to_bf16(lane, value)
         if to.is_fp8:

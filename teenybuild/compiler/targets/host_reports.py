@@ -9,16 +9,14 @@ each of its bytes, which is 0 or one more than the linear number of the program 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from teenybuild.compiler.ir import tt
 from teenybuild.compiler.ir.core import Op, Value
 from teenybuild.compiler.ir.types import Tile, element, numel
-from teenybuild.compiler.layout.linear import Layout
+from teenybuild.compiler.lower.convert import write_shared
 from teenybuild.compiler.lower.debug import Lines
-from teenybuild.compiler.lower.lane import Lane, element_bits
-from teenybuild.compiler.lower.machine import LaneRegisters
-from teenybuild.compiler.lower.memory import element_address, owns
+from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.reports import Report, report_of
 
 if TYPE_CHECKING:
@@ -81,16 +79,7 @@ def _write(machine: HostMachine, value: Value, base: int) -> None:
     if not isinstance(value.type, Tile):
         machine.shared_store(machine.uniform, kind, str(base), [machine.scalar(value)], None)
         return
-    layout = cast(Layout, value.layout)
-    size = element_bits(kind) // 8
-
-    def write(lane: Lane) -> LaneRegisters:
-        owner = owns(lane, layout.replica_bits) if layout.replica_bits else None
-        for r, name in enumerate(lane.registers(value)):
-            machine.shared_store(lane, kind, element_address(lane, layout, r, size, base), [name], owner)
-        return []
-
-    machine.each_lane([], write, 1 << len(layout.threads), [value])
+    write_shared(machine, value, base)
 
 
 def _call(machine: HostMachine, report: Report, place: str) -> str:

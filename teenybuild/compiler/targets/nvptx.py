@@ -592,10 +592,7 @@ class GpuMachine(Machine):
         return lane.convert("fptrunc", source.llvm, value, to.llvm)
 
     def _narrow_to_fp8(self, lane: Lane, value: str, source: DType, to: DType) -> str:
-        if source.bits == 64:
-            value = scalars.f64_to_f32_odd(lane, value)
-        elif source.bits == 16:
-            value = scalars.widen(lane, value, source, f32)
+        value = scalars.to_be_narrowed(lane, value, source)
         if self._arch.sm < _FP8_CONVERSIONS:
             return scalars.f32_to_fp8(lane, value, to)
         name = f"@llvm.nvvm.ff.to.{_FP8_PAIRS[to]}.rn"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from teenybuild.compiler.ir import tt
-from teenybuild.compiler.ir.types import Element, Pointer, element
+from teenybuild.compiler.ir.types import Element, Pointer, element, spell_string
 
 if TYPE_CHECKING:
     from teenybuild.compiler.targets.nvptx import GpuMachine
@@ -30,7 +30,7 @@ def assemble(machine: GpuMachine, op: tt.InlineAsm, operands: Sequence[Sequence[
     ]
     returned = types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}" if types else "void"
     sideeffect = "" if op.pure else " sideeffect"
-    call = f'call {returned} asm{sideeffect} "{_escaped(op.asm)}", "{_escaped(op.constraints)}"({", ".join(arguments)})'
+    call = f"call {returned} asm{sideeffect} {spell_string(op.asm)}, {spell_string(op.constraints)}({', '.join(arguments)})"
     name = text.op(call)
     found: list[list[str]] = []
     at = 0
@@ -43,10 +43,6 @@ def assemble(machine: GpuMachine, op: tt.InlineAsm, operands: Sequence[Sequence[
             at += 1
         found.append([_own(machine, element(result.type), n) for n in unpacked])
     return found
-
-
-def _escaped(text: str) -> str:
-    return "".join(c if 32 <= ord(c) < 127 and c not in '"\\' else f"\\{ord(c):02X}" for c in text)
 
 
 def _carrier(machine: GpuMachine, kind: Element) -> str:
