@@ -21,6 +21,7 @@ from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
 from teenybuild.compiler.passes.hoist import HoistLoads
 from teenybuild.compiler.passes.order import OrderScalars
+from teenybuild.compiler.passes.products import JoinProducts
 from teenybuild.compiler.passes.rearrange import Rearrange
 from teenybuild.compiler.passes.simplify import Simplify
 from teenybuild.compiler.passes.streams import streams
@@ -110,7 +111,7 @@ def passes(job: Job) -> tuple[Pass, ...]:
     fuse = (FuseMultiplyAdd(), Simplify()) if settings.enable_fp_fusion else ()
     # Where lanes wait for each other; on the final program, while a load is still one operation.
     lanes = (HoistLoads(settings.threads), OrderScalars()) if job.target.arch is not None else ()
-    return (rearrange, *fuse, *lanes)
+    return (rearrange, JoinProducts(), *fuse, *lanes)
 
 
 def _apply(job: Job, steps: Iterable[Pass], function: core.Function) -> None:

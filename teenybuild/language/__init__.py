@@ -334,7 +334,7 @@ def log2(x: Any) -> Any:
 
 
 def sqrt(x: Any) -> Any:
-    """Square root, correctly rounded; f32 and f64."""
+    """The square root; f32 and f64. On a GPU, f32 uses its approximate instruction, as in Triton; `sqrt_rn` is rounded."""
     _outside("tl.sqrt")
 
 

@@ -22,10 +22,11 @@ from teenybuild.compiler.layout.linear import (
     log2,
     reduction_order,
     row_major,
+    scan_layout,
     thread_runs,
     twice_view,
 )
-from teenybuild.compiler.layout.policy import RowMajorPolicy, WarpPolicy
+from teenybuild.compiler.layout.policy import RowMajorPolicy, Use, WarpPolicy
 
 SIDES = st.sampled_from([1, 2, 4, 8, 16, 64])
 POWERS = st.sampled_from([1, 2, 4, 8])
@@ -222,11 +223,60 @@ def test_thread_runs_move_every_bit(bases: tuple[int, ...]) -> None:
         by_runs = 0
         for first, count, at in runs:
             piece = thread >> first & ((1 << count) - 1)
-            by_runs ^= piece << at if at >= 0 else piece * -at
+            by_runs ^= piece << at
         wanted = 0
         for bit, basis in enumerate(bases):
             wanted ^= basis if thread >> bit & 1 else 0
         assert by_runs == wanted
+
+
+def scan_of(layout: Layout, axis: int) -> tuple[Layout, list[int]]:
+    """Its layout for a scan, and for each bit along the axis, the lowest first, who holds it: 0 for warps, 1 for others."""
+    low = axis_offsets(layout.shape)[axis]
+    found = scan_layout(layout, axis)
+    along = range(low, low + log2(layout.shape[axis]))
+    return found, [0 if 1 << bit in found.warps else 1 for bit in along]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(layout=layouts(), data=st.data())
+def test_scans_find_warps_one_after_the_other(layout: Layout, data: st.DataObject) -> None:
+    axis = data.draw(st.integers(0, len(layout.shape) - 1))
+    found, holders = scan_of(layout, axis)
+    assert holders == sorted(holders, reverse=True)
+    # Nobody holds more or less than before, and who was right stays.
+    assert sorted(held(found)) == sorted(held(layout))
+    assert [len(bases) for bases in (found.registers, found.lanes, found.warps)] == [
+        len(bases) for bases in (layout.registers, layout.lanes, layout.warps)
+    ]
+    assert found.replica_bits == layout.replica_bits
+    assert scan_layout(found, axis) == found
+
+
+def test_layouts_know_what_is_never_touched() -> None:
+    """Of 4,096 elements for 128 threads, a third is masked off for good: then each thread has some of what is left."""
+    warps = WarpPolicy(4)
+    together, apart = blocked((4096,), (0,), (8,), 32, 4), blocked((4096,), (0,), (8,), 32, 4, scattered=True)
+    assert together.warps == (1024, 2048)
+    assert apart.warps == (256, 512)
+    assert warps.access((4096,), (0,), 8) == together
+    assert warps.access((4096,), (0,), 8, Use(reach=3073)) == together
+    assert warps.access((4096,), (0,), 8, Use(reach=3072)) == apart
+
+
+def test_two_accesses_lie_apart_where_several_arrays_are_written() -> None:
+    warps = WarpPolicy(4)
+    for stores, expected in ((1, (512, 1024)), (2, (256, 512))):
+        assert warps.access((2048,), (0,), 8, Use(stores)).warps == expected
+        assert warps.access((4096,), (0,), 8, Use(stores)).warps == (1024, 2048)
+
+
+def test_stores_take_what_another_warp_would_write_alike() -> None:
+    warps = WarpPolicy(4)
+    together, apart = blocked((2048,), (0,), (8,), 32, 4), blocked((2048,), (0,), (8,), 32, 4, scattered=True)
+    narrow = blocked((2048,), (0,), (2,), 32, 4)
+    assert warps.stored(together, apart) == together
+    assert warps.stored(narrow, apart) == apart
 
 
 def test_a_view_is_linear() -> None:

@@ -20,6 +20,7 @@ from teenybuild.compiler.ir.verifier import verify
 from teenybuild.compiler.passes.access import pointer_access
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
 from teenybuild.compiler.passes.hoist import HoistLoads
+from teenybuild.compiler.passes.products import JoinProducts
 from teenybuild.compiler.passes.rearrange import Rearrange, flipped
 from teenybuild.compiler.passes.simplify import Simplify
 from teenybuild.dtypes import DType, bf16, f16, f32, f64, i1, i8, i16, i32, i64
@@ -247,6 +248,44 @@ def test_a_loop_without_effect_goes() -> None:
         return [*loop(x, body, [x]), store(p, x)]
 
     assert simplified(function([P32, f32], make)) == ["tt.store"]
+
+
+# Products -------------------------------------------------------------------------------------------------------
+
+
+def joined(made: Function) -> list[str]:
+    JoinProducts().apply(made)
+    verify(made)
+    return [op.name for op in walk(made.body)][:-1]
+
+
+WIDE = ["arith.extui", "arith.extui", "arith.muli", "arith.constant", "arith.shrui", "arith.trunci", "arith.trunci"]  # fmt: skip
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_both_halves_come_of_one_product(swapped: bool) -> None:
+    def make(p: Value, x: Value, y: Value) -> list[Op]:
+        low, high = arith.MulI(*((y, x) if swapped else (x, y))), tt.MulhiUI(x, y)
+        both = arith.XOrI(low.result, high.result)
+        return [high, low, both, store(p, both.result)]
+
+    assert joined(function([Pointer(i32), i32, i32], make)) == [*WIDE, "arith.xori", "tt.store"]
+
+
+def test_products_of_other_values_or_widths_stay() -> None:
+    def other(p: Value, x: Value, y: Value) -> list[Op]:
+        low, high = arith.MulI(x, x), tt.MulhiUI(x, y)
+        both = arith.XOrI(low.result, high.result)
+        return [high, low, both, store(p, both.result)]
+
+    def long(p: Value, x: Value, y: Value) -> list[Op]:
+        low, high = arith.MulI(x, y), tt.MulhiUI(x, y)
+        both = arith.XOrI(low.result, high.result)
+        return [high, low, both, store(p, both.result)]
+
+    stays = ["tt.mulhiui", "arith.muli", "arith.xori", "tt.store"]
+    assert joined(function([Pointer(i32), i32, i32], other)) == stays
+    assert joined(function([Pointer(i64), i64, i64], long)) == stays
 
 
 # Fuse -----------------------------------------------------------------------------------------------------------

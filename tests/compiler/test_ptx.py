@@ -30,6 +30,26 @@ def kernel(x, y, o, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(o + i, tl.load(x + i) + tl.load(y + i))
 """
+PAIRS = """
+@triton.jit
+def kernel(x, y, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    a, b = tl.load(x + i), tl.load(y + i)
+    tl.store(o + i, (a * b + a) - b)
+"""
+TRANSPOSED = """
+@triton.jit
+def kernel(x, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    a = tl.load(x + i[:, None] * BLOCK + i[None, :])
+    tl.store(o + i[:, None] * BLOCK + i[None, :], tl.trans(a))
+"""
+SCAN = """
+@triton.jit
+def kernel(x, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, tl.cumsum(tl.load(x + i)))
+"""
 ALIGNED = {name: {"div": 16} for name in ("x", "y", "o")}
 ALL_ALIGNED = ALIGNED | {"n": {"div": 16}}
 
@@ -84,11 +104,25 @@ FRAGMENTS: dict[str, tuple[Entry, dict[str, int]]] = {
     "exp": (expression("tl.exp(a)"), {r"ex2\.approx\.f32": 1, r"mul(\.rn)?\.f32": 1}),
     "exp2": (expression("tl.exp2(a)"), {r"ex2\.approx\.f32": 1}),
     "rsqrt": (expression("tl.rsqrt(a)"), {r"rsqrt\.approx\.f32": 1}),
-    "sqrt": (expression("tl.sqrt(a)"), {r"sqrt\.rn\.f32": 1}),
+    "sqrt": (expression("tl.sqrt(a)"), {r"sqrt\.approx\.f32": 1}),
+    "sqrt, rounded": (expression("tl.sqrt_rn(a)"), {r"sqrt\.rn\.f32": 1}),
     "maximum": (expression("tl.maximum(a, b)"), {r"max\.f32": 1}),
     "maximum with NaN": (expression("tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)"), {r"max\.NaN\.f32": 1}),
     "comparison": (expression("tl.where(a < b, a, b)"), {r"setp\.lt\.f32": 1, r"selp\.": 1}),
     "integers, u8 to f32": (expression("(a.to(tl.float32) + 1).to(tl.uint8)", "u8"), {r"cvt\.rn\.f32\.u": 1}),
+    # The conversion saturates by itself, at 32 bits; narrower integers are held in range as integers.
+    "f32 to i32": (expression("a.to(tl.int32).to(tl.float32)"), {r"cvt\.rzi\.s32\.f32": 1, r"\b(setp|selp|max|min)\.": 0}),
+    "f32 to i8": (expression("a.to(tl.int8).to(tl.float32)"), {r"cvt\.rzi\.s32\.f32": 1, r"max\.s32": 1, r"min\.s32": 1, r"\b(setp|selp)\.": 0}),
+    # Two numbers at a time.
+    "f16 arithmetic": (Entry("pairs", PAIRS, dict.fromkeys("xyo", "*f16"), {"BLOCK": 256}), {r"mul\.rn\.f16x2": 1, r"(add|sub)\.rn\.f16x2": 2, r"cvt": 0}),
+    "bf16 arithmetic": (Entry("pairs", PAIRS, dict.fromkeys("xyo", "*bf16"), {"BLOCK": 256}), {r"mul\.rn\.bf16x2": 1, r"(add|sub)\.rn\.bf16x2": 2, r"cvt": 0}),
+    # Rounded and used again: one instruction.
+    "bf16 in between": (expression("(a * 3.0).to(tl.bfloat16).to(tl.float32) * a"), {r"cvt\.rn\.bf16x2\.f32": 1, r"cvt": 1}),
+    "both halves of a product": (expression("(tl.umulhi(a, b) ^ (a * b))", "u32"), {r"mul\.wide\.u32\s+%rd\d+, %r\d+, %r": 1, r"mul\.(hi|lo)": 0}),
+    # Both sides of the tile in shared memory in accesses of 16 bytes.
+    "transposed": (Entry("transposed", TRANSPOSED, {"x": "*f32", "o": "*f32"}, {"BLOCK": 64}, {k: {"div": 16} for k in "xo"}), {r"st\.shared\.v4": 8, r"ld\.shared\.v4": 8, r"\.shared\.b32": 0, r"bar\.sync": 1}),
+    # Five exchanges within a warp; what warps gathered is read once by each, and twice by half of them.
+    "scan across warps": (Entry("scan", SCAN, {"x": "*f32", "o": "*f32"}, {"BLOCK": 128}), {r"shfl\.sync\.idx": 5, r"bar\.sync": 1, r"ld\.shared": 2}),
 }  # fmt: skip
 
 

@@ -19,8 +19,8 @@ The largest error found, in units in the last place of the exact result (0.5 is 
 arguments a function and format. The sample is always the same: a quarter of it from all bit patterns (so of all magnitudes, denormals among them), the rest evenly over
 the intervals that are named, and at their ends. Further tests look at seams, special values and the hardest angles; they allow 2 units.
 
-Every function here gives the same bits on `cpu`, on `cpu:sm_90a` and on a GPU, but for `rsqrt` of f32, which is a GPU's own instruction there, as `tl.rsqrt` is. `tl.exp`, `tl.exp2` of f32
-are a GPU's instructions too (2 units; on the host as `libdevice.exp`, `exp2`). The `libdevice.fast_…f` functions are `ex2.approx`, `lg2.approx`, `sin.approx`, `cos.approx` and `div.full` on a GPU, as good as the PTX ISA says
+Every function here gives the same bits on `cpu`, on `cpu:sm_90a` and on a GPU, but for `rsqrt` of f32, which is a GPU's own instruction there, as `tl.rsqrt` is. `tl.exp`, `tl.exp2`, `tl.sqrt` of f32
+are a GPU's instructions too (2 units; on the host as `libdevice.exp`, `exp2`, `sqrt`). The `libdevice.fast_…f` functions are `ex2.approx`, `lg2.approx`, `sin.approx`, `cos.approx` and `div.full` on a GPU, as good as the PTX ISA says
 of those, and the accurate functions on the host. `lgamma` of a negative x is within a unit of the larger of 1 and the result: its zeros
 there are no floats. What is not listed is exact or correctly rounded: roundings, remainders, conversions, bits, `fma`, `sqrt`, and arithmetic that says how it rounds.
 

@@ -19,8 +19,8 @@ from teenybuild.compiler.ir.core import ELEMENTWISE, Block, Function, Op, Value
 from teenybuild.compiler.ir.moves import Exchange
 from teenybuild.compiler.ir.types import Pointer, Tile, element, shape_of
 from teenybuild.compiler.layout.axes import AxisAnalysis
-from teenybuild.compiler.layout.linear import Layout, drop_axis, reduction_order, within_warps
-from teenybuild.compiler.layout.policy import Policy
+from teenybuild.compiler.layout.linear import Layout, drop_axis, reduction_order, scan_layout
+from teenybuild.compiler.layout.policy import Policy, Use
 from teenybuild.compiler.layout.views import result_layout, source_layout, view_of
 
 #: Elementwise operations worth keeping the result of, however they come about.
@@ -88,6 +88,19 @@ def widest_access(op: tt.Load | tt.Store, axis: int, axes: AxisAnalysis) -> int:
     return 1 << (width.bit_length() - 1)
 
 
+def reach(mask: Value | None, axes: AxisAnalysis) -> int | None:
+    """How many of the first elements a mask of one axis may let through; None where nothing is known."""
+    match mask and mask.op:
+        case arith.CmpI(predicate="slt" | "ult", lhs=Value(op=tt.MakeRange() as counted), rhs=limit):
+            end = axes[limit].value
+            return None if end is None else max(0, end - counted.start)
+        case arith.AndI(lhs=lhs, rhs=rhs):
+            known = [end for end in (reach(lhs, axes), reach(rhs, axes)) if end is not None]
+            return min(known, default=None)
+        case _:
+            return None
+
+
 def _tile_ops(block: Block) -> Iterator[Op]:
     """Operations in order, inner blocks after their owner; combine blocks are scalar and left out."""
     for op in block.ops:
@@ -118,18 +131,29 @@ class _Infer:
                     one = (*each.args, each.result)
                     self._twins.update(dict.fromkeys(one, one))
         self._widths: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+        self._uses: dict[tuple[tuple[int, ...], tuple[int, ...]], Use] = {}
         for op in self._ops:
             if isinstance(op, tt.Load | tt.Store) and isinstance(op.pointer.type, Tile):
                 order = fastest_axes(op.pointer, axes)
                 key = (op.pointer.type.shape, order)
                 self._widths[key] = max(self._widths.get(key, 1), widest_access(op, order[0], axes))
+                self._uses[key] = self._use(op, self._uses.get(key, Use(reach=0)))
         self._run()
 
     def _access(self, op: tt.Load | tt.Store) -> Layout:
-        """All accesses of one shape and order share one layout, wide enough for the widest."""
+        """All accesses of one shape and order share one layout, wide enough for the widest and far enough for the farthest."""
         assert isinstance(op.pointer.type, Tile)
         shape, order = op.pointer.type.shape, fastest_axes(op.pointer, self._axes)
-        return self._policy.access(shape, order, self._widths[shape, order])
+        return self._wanted(shape, order)
+
+    def _use(self, op: tt.Load | tt.Store, before: Use) -> Use:
+        end = reach(op.mask, self._axes)
+        known = None if end is None or before.reach is None else max(end, before.reach)
+        return Use(before.stores + isinstance(op, tt.Store), known)
+
+    def _wanted(self, shape: tuple[int, ...], order: tuple[int, ...]) -> Layout:
+        key = (shape, order)
+        return self._policy.access(shape, order, self._widths.get(key, 1), self._uses.get(key, Use()))
 
     def _run(self) -> None:
         waiting: list[Op] = []
@@ -148,6 +172,12 @@ class _Infer:
                 self._give(op.result, self._policy.access(op.pointer.type.shape, order, 1))
             if isinstance(op, tt.Dot | tt.Combining | tt.Gather | tt.Histogram | tt.Print | tt.Assert):
                 self.given.update({v: self._default(v) for v in op.operands if v in self._cheap})
+        while self._forward():
+            pass
+        for op in self._ops:
+            # Scans are choosier than stores.
+            if isinstance(op, tt.Scan):
+                self._give(op.sources[0], scan_layout(self._default(op.sources[0]), op.axis))
         while True:
             # What a value is computed from decides before what it is computed for.
             while self._forward() or self._backward():
@@ -184,7 +214,7 @@ class _Infer:
         """As if it were loaded row-major."""
         shape = shape_of(value.type)
         order = tuple(reversed(range(len(shape))))
-        return self._policy.access(shape, order, self._widths.get((shape, order), 1))
+        return self._wanted(shape, order)
 
     def _wants_home(self, value: Value) -> bool:
         return isinstance(value.type, Tile) and value not in self._cheap and value not in self.homes
@@ -212,7 +242,7 @@ class _Infer:
                 case tt.Scan():
                     home = self.settled(op.sources[0])
                     for result in op.results:
-                        changed |= self._give(result, home and within_warps(home, op.axis))
+                        changed |= self._give(result, home and scan_layout(home, op.axis))
                 case tt.Gather():
                     changed |= self._give(op.result, self.homes.get(op.index))
                 case Exchange():
@@ -363,7 +393,7 @@ class _Rewrite:
                     if isinstance(result.type, Tile):
                         result.layout = self._policy.viewed(layout, drop_axis(layout.shape, op.axis))
             case tt.Scan():
-                layout = within_warps(self._settled(op.sources[0]), op.axis)
+                layout = scan_layout(self._settled(op.sources[0]), op.axis)
                 scan = tt.Scan(
                     tuple(self.want(v, layout) for v in op.sources), op.axis, op.combine, op.reverse
                 )

@@ -8,7 +8,7 @@ from teenybuild.compiler.ir import scf, tt
 from teenybuild.compiler.ir.core import ELEMENTWISE, Function, Op, Value, VerifyError, walk
 from teenybuild.compiler.ir.moves import Exchange
 from teenybuild.compiler.ir.types import Tile
-from teenybuild.compiler.layout.linear import Layout, drop_axis, within_warps
+from teenybuild.compiler.layout.linear import Layout, drop_axis, scan_layout
 from teenybuild.compiler.layout.policy import Policy
 from teenybuild.compiler.layout.views import view_of
 
@@ -44,8 +44,8 @@ def _check(op: Op, policy: Policy) -> None:
                 raise VerifyError(op, "its result does not lie where the source leaves it")
         case tt.Scan():
             _same(op, [*op.sources, *op.results])
-            if _layout(op.sources[0]) != within_warps(_layout(op.sources[0]), op.axis):
-                raise VerifyError(op, "its axis does not lie within warps")
+            if _layout(op.sources[0]) != scan_layout(_layout(op.sources[0]), op.axis):
+                raise VerifyError(op, "its axis does not lie as a scan takes it")
         case tt.Dot():
             _same(op, [op.c, op.result])
         case tt.Gather():

@@ -197,12 +197,15 @@ def blocked(
     vector: tuple[int, ...],
     lanes: int,
     warps: int,
+    *,
+    scattered: bool = False,
 ) -> Layout:
     """Consecutive registers hold ``vector`` neighbours, consecutive lanes the next ones along ``order`` (fastest axis first).
 
     Elements that are left over repeat the pattern in further registers, so that what one warp touches lies together: a row
     of 16 KB is then 2 KB a warp, a DRAM page, rather than pieces of 512 bytes (benchmarks/notes.md).  Warps share out the
-    rest.  Lanes and warps that find nothing left hold replicas.  ``lanes`` and ``warps`` are counts, powers of two.
+    rest.  With ``scattered``, warps come before repetitions: each has its part of every repetition.  Lanes and warps that find nothing
+    left hold replicas.  ``lanes`` and ``warps`` are counts, powers of two.
     """
     offsets = axis_offsets(shape)
     taken = [0] * len(shape)
@@ -221,9 +224,14 @@ def blocked(
 
     registers = [b for axis in order for b in take(axis, log2(vector[axis]))]
     lane_bases = spread(log2(lanes), order)
+    warp_bases = spread(log2(warps), order) if scattered else []
+    left = sum(map(log2, shape)) - sum(taken) - (0 if scattered else log2(warps))
     for axis in order:
-        registers += take(axis, max(0, sum(map(log2, shape)) - sum(taken) - log2(warps)))
-    return Layout(shape, tuple(registers), tuple(lane_bases), tuple(spread(log2(warps), order)))
+        repeated = take(axis, max(0, left))
+        registers, left = registers + repeated, left - len(repeated)
+    if not scattered:
+        warp_bases = spread(log2(warps), order)
+    return Layout(shape, tuple(registers), tuple(lane_bases), tuple(warp_bases))
 
 
 def row_major(shape: tuple[int, ...]) -> Layout:
@@ -234,31 +242,45 @@ def row_major(shape: tuple[int, ...]) -> Layout:
 def thread_runs(bases: tuple[int, ...]) -> list[tuple[int, int, int]]:
     """Bases of thread bits as runs (first thread bit, count, first index bit) that one shift each moves into place.
 
-    Only for bases of at most one bit each, as all blocked layouts have; others are (bit, 1, basis) with the basis negative.
+    A basis of several bits, as swizzles have, is in several runs.
     """
     runs: list[tuple[int, int, int]] = []
-    for bit, basis in enumerate(bases):
-        if not basis:
-            continue
-        if basis & (basis - 1):
-            runs.append((bit, 1, -basis))
-            continue
-        at = log2(basis)
-        if runs and runs[-1][2] >= 0 and runs[-1][0] + runs[-1][1] == bit and runs[-1][2] + runs[-1][1] == at:
-            first, count, index = runs[-1]
-            runs[-1] = (first, count + 1, index)
-        else:
-            runs.append((bit, 1, at))
+    left = list(bases)
+    while any(left):
+        end = (-1, -1)
+        for bit, basis in enumerate(left):
+            if not basis:
+                continue
+            lowest = basis & -basis
+            left[bit] = basis ^ lowest
+            at = log2(lowest)
+            if end == (bit, at):
+                first, count, index = runs[-1]
+                runs[-1] = (first, count + 1, index)
+            else:
+                runs.append((bit, 1, at))
+            end = (bit + 1, at + 1)
     return runs
 
 
-def within_warps(layout: Layout, axis: int) -> Layout:
-    """The same layout, but that each warp holds all of ``axis``: what other warps held of it lies in further registers."""
+def scan_layout(layout: Layout, axis: int) -> Layout:
+    """Where a scan along ``axis`` takes its sources: warps follow each other along it, with all that a warp holds of it in between.
+
+    Bits that warps hold of it are exchanged with higher ones that registers or lanes hold.
+    """
     low = axis_offsets(layout.shape)[axis]
-    along = {1 << (low + b) for b in range(log2(layout.shape[axis]))}
-    taken = tuple(basis for basis in layout.warps if basis in along)
-    warps = tuple(0 if basis in along else basis for basis in layout.warps)
-    return Layout(layout.shape, layout.registers + taken, layout.lanes, warps)
+    along = [1 << (low + b) for b in range(log2(layout.shape[axis]))]
+    taken = [basis for basis in layout.warps if basis in along]
+    highest = along[len(along) - len(taken) :]
+    given = [basis for basis in highest if basis not in taken]
+    left = sorted(basis for basis in taken if basis not in highest)
+    theirs, ours = dict(zip(given, left, strict=True)), dict(zip(sorted(taken), highest, strict=True))
+    return Layout(
+        layout.shape,
+        tuple(theirs.get(basis, basis) for basis in layout.registers),
+        tuple(theirs.get(basis, basis) for basis in layout.lanes),
+        tuple(ours.get(basis, basis) for basis in layout.warps),
+    )
 
 
 def reduction_order(layout: Layout, axis: int) -> tuple[int, ...]:

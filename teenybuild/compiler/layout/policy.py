@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Protocol
 
 from teenybuild.compiler.layout.linear import Layout, View, blocked, row_major
@@ -11,10 +12,18 @@ from teenybuild.compiler.layout.linear import Layout, View, blocked, row_major
 LANES = 32
 
 
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What a program does with tiles of one shape: ``stores`` writes, of the first ``reach`` elements if that is known."""
+
+    stores: int = 0
+    reach: int | None = None
+
+
 class Policy(Protocol):
     """Chooses layouts for the operations that care; the others follow their operands."""
 
-    def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int) -> Layout:
+    def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int, use: Use = Use()) -> Layout:
         """For loads and stores whose pointers run along ``order[0]`` fastest, ``vector`` elements an access at most."""
         ...
 
@@ -38,14 +47,16 @@ class WarpPolicy:
     warps: int
     lanes: int = LANES
 
-    def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int) -> Layout:
-        total = 1
-        for side in shape:
-            total *= side
+    def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int, use: Use = Use()) -> Layout:
+        total, threads = prod(shape), self.lanes * self.warps
         # A vector no wider than leaves every thread something to do.
-        width = min(vector, shape[order[0]], max(1, total // (self.lanes * self.warps)))
+        width = min(vector, shape[order[0]], max(1, total // threads))
         vectors = tuple(width if axis == order[0] else 1 for axis in range(len(shape)))
-        return blocked(shape, order, vectors, self.lanes, self.warps)
+        # What is never touched should be whole registers of all threads, which are then nobody's work, not threads that have none.
+        scattered = use.reach is not None and use.reach <= total - width * threads
+        # Two accesses of a warp are no page of DRAM, and where several arrays are written better apart (benchmarks/notes.md).
+        scattered |= len(shape) == 1 and total == 2 * width * threads and use.stores > 1
+        return blocked(shape, order, vectors, self.lanes, self.warps, scattered=scattered)
 
     def dot(self, shape: tuple[int, ...]) -> Layout:
         rows, columns = shape
@@ -55,8 +66,11 @@ class WarpPolicy:
         return blocked(shape, (1, 0), (tall, wide), self.lanes, self.warps)
 
     def stored(self, value: Layout, access: Layout) -> Layout:
-        elements = 1 << value.bits
-        return value if elements <= self.lanes * self.warps else access
+        small = 1 << value.bits <= self.lanes * self.warps
+        # As good as it is where a warp writes the same pieces, whichever warp.
+        vector = sum(basis < access.lanes[0] for basis in access.registers)
+        alike = value.lanes == access.lanes and value.registers[:vector] == access.registers[:vector]
+        return value if small or alike else access
 
     def viewed(self, layout: Layout, view: View) -> Layout:
         return layout.viewed(view)
@@ -66,7 +80,7 @@ class WarpPolicy:
 class RowMajorPolicy:
     """As many lanes as elements, in order: nothing ever has to move, and a CPU runs along them in vectors."""
 
-    def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int) -> Layout:
+    def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int, use: Use = Use()) -> Layout:
         return row_major(shape)
 
     def dot(self, shape: tuple[int, ...]) -> Layout:

@@ -8,7 +8,8 @@ from typing import cast
 from teenybuild.compiler.ir import tt
 from teenybuild.compiler.ir.core import Op, Value
 from teenybuild.compiler.ir.types import Element, element
-from teenybuild.compiler.layout.linear import Layout
+from teenybuild.compiler.layout.linear import Layout, View
+from teenybuild.compiler.layout.swizzle import moved, pieces, swizzle
 from teenybuild.compiler.lower.lane import Lane, element_bits
 from teenybuild.compiler.lower.machine import LaneRegisters, Machine
 from teenybuild.compiler.lower.memory import element_address, owns
@@ -25,16 +26,6 @@ def lower_convert(machine: Machine, op: tt.ConvertLayout) -> None:
     through_shared(machine, op, source, result)
 
 
-def _neighbours(layout: Layout, size: int) -> int:
-    """How many consecutive registers hold consecutive elements, up to 16 bytes."""
-    count = 1
-    for basis in layout.registers:
-        if basis != count or 2 * count * size > 16:
-            break
-        count *= 2
-    return count
-
-
 def shared_tile(machine: Machine, kind: Element, bits: int) -> Callable[[Lane, Layout, int], str]:
     """Room in shared memory for a tile of 2^``bits`` elements, and where a register's element stands in it."""
     size = element_bits(kind) // 8
@@ -42,22 +33,22 @@ def shared_tile(machine: Machine, kind: Element, bits: int) -> Callable[[Lane, L
     return lambda lane, layout, register: element_address(lane, layout, register, size, base)
 
 
-def write_shared(machine: Machine, value: Value, at: int | None = None) -> int:
-    """Writes a tile row-major to shared memory, neighbours of a lane at once; its offset. A barrier must come before it is read.
+def write_shared(machine: Machine, value: Value, at: int | None = None, places: View | None = None) -> int:
+    """Writes a tile to shared memory, neighbours of a lane at once; its offset. A barrier must come before it is read.
 
-    ``at`` is room that was set aside for it, a multiple of 16; else it is set aside here.
+    ``at`` is room that was set aside for it, a multiple of 16; else it is set aside here.  Elements lie row-major, or as ``places`` says.
     """
     kind, layout = element(value.type), cast(Layout, value.layout)
+    layout = layout if places is None else moved(layout, places)
     size = element_bits(kind) // 8
     base = machine.shared((1 << layout.bits) * size, 16) if at is None else at
 
     def write(lane: Lane) -> LaneRegisters:
         values = lane.registers(value)
         owner = owns(lane, layout.replica_bits) if layout.replica_bits else None
-        step = _neighbours(layout, size)
-        for r in range(0, layout.count, step):
-            address = element_address(lane, layout, r, size, base)
-            machine.shared_store(lane, kind, address, [values[i] for i in range(r, r + step)], owner)
+        for piece in pieces(layout, size):
+            address = element_address(lane, layout, piece[0], size, base)
+            machine.shared_store(lane, kind, address, [values[r] for r in piece], owner)
         return []
 
     machine.each_lane([], write, 1 << len(layout.threads), [value])
@@ -65,21 +56,23 @@ def write_shared(machine: Machine, value: Value, at: int | None = None) -> int:
 
 
 def through_shared(machine: Machine, op: Op, source: Layout, result: Layout, flip: int = 0) -> None:
-    """Elements lie row-major in shared memory for a moment; each is read from where its index, XOR ``flip``, says."""
+    """Elements lie in shared memory for a moment; each is read from where its index, XOR ``flip``, says."""
     value = op.operands[0]
     kind = element(value.type)
     size = element_bits(kind) // 8
-    base = write_shared(machine, value)
+    places = swizzle(source, result, size)
+    base = write_shared(machine, value, places=places)
     machine.barrier()
+    there, away = moved(result, places), places.moved(flip)
 
     def read(lane: Lane) -> LaneRegisters:
-        step = _neighbours(result, size)
-        inside = flip & (step - 1)
-        found: list[str] = []
-        for r in range(0, result.count, step):
-            address = element_address(lane, result, r, size, base, flip - inside)
-            values = machine.shared_load(lane, kind, address, step)
-            found += [values[i ^ inside] for i in range(step)]
+        found = [""] * there.count
+        for piece in pieces(there, size):
+            inside = away & (len(piece) - 1)
+            address = element_address(lane, there, piece[0], size, base, away - inside)
+            values = machine.shared_load(lane, kind, address, len(piece))
+            for i, register in enumerate(piece):
+                found[register] = values[i ^ inside]
         return [found]
 
     held = machine.each_lane([kind], read, 1 << len(result.threads))

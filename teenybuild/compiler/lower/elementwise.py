@@ -240,12 +240,8 @@ def _sticky(lane: Lane, value: str, signed: bool) -> str:
 def _float_to_int(lane: Lane, op: Op, operands: Sequence[str]) -> str:
     """Toward zero, saturating; NaN gives 0 (``cvt.rzi`` on a GPU)."""
     op = cast(arith.Cast, op)
-    source = dtype_of(op.source.type)
-    name = "fptosi" if isinstance(op, arith.FPToSI) else "fptoui"
-    full = f"@llvm.{name}.sat.{lane.suffix(op.to.llvm)}.{lane.suffix(source.llvm)}"
-    result, ty = lane.of(op.to.llvm), lane.of(source.llvm)
-    lane.text.declare(f"{result} {full}({ty})")
-    return lane.op(f"call {result} {full}({ty} {operands[0]})")
+    value = Term(lane, operands[0], dtype_of(op.source.type))
+    return value.saturated(op.to, signed=isinstance(op, arith.FPToSI)).name
 
 
 @rule(tt.Bitcast)

@@ -165,11 +165,13 @@ class Term:
 
     def saturated(self, dtype: DType, *, signed: bool = True) -> Term:
         """A float toward zero, brought into the integer's range; 0 for NaN."""
-        lane, source = self.lane, self.dtype.llvm
-        full = f"@llvm.fpto{'s' if signed else 'u'}i.sat.{lane.suffix(dtype.llvm)}.{lane.suffix(source)}"
-        result, ty = lane.of(dtype.llvm), lane.of(source)
-        lane.text.declare(f"{result} {full}({ty})")
-        return Term(lane, lane.op(f"call {result} {full}({ty} {self.name})"), dtype)
+        if dtype.bits >= 32:
+            name = self.lane.machine.truncate(self.lane, self.name, self.dtype, dtype.bits, signed)
+            return Term(self.lane, name, dtype)
+        # Instructions saturate at 32 bits; to hold whole numbers in a narrower range costs less than to hold floats.
+        wide, most = self.saturated(INTEGERS[32, signed], signed=signed), (1 << (dtype.bits - signed)) - 1
+        held = wide.call("smin", most).call("smax", -most - 1) if signed else wide.call("umin", most)
+        return held.to(dtype)
 
 
 def constant(lane: Lane, value: Number, dtype: DType) -> Term:

@@ -127,7 +127,7 @@ class FunctionLowering:
 
         if isinstance(op, tt.Viewing):
             self._machine.view(op, view_of(op), register_rule)
-        else:
+        elif twins is not None or not self._machine.together(op):
             self._machine.local(op, rule)
 
     def _register_rule(self, op: Op) -> Callable[[Lane, int], str]:

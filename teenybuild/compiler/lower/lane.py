@@ -130,11 +130,6 @@ def thread_position(lane: Lane, thread: str, bases: tuple[int, ...]) -> str:
     """The XOR of the bases of the set bits of ``thread``, i32: runs of bits are moved by one shift each."""
     parts: list[str] = []
     for first, count, at in thread_runs(bases):
-        if at < 0:
-            bit = lane.two("lshr", "i32", thread, lane.splat("i32", str(first))) if first else thread
-            bit = lane.two("and", "i32", bit, lane.splat("i32", "1"))
-            parts.append(lane.two("mul", "i32", bit, lane.splat("i32", str(-at))))
-            continue
         part, mask = thread, ((1 << count) - 1) << first
         if mask != (1 << len(bases)) - 1:
             part = lane.two("and", "i32", part, lane.splat("i32", str(mask)))

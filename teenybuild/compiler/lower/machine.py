@@ -132,6 +132,10 @@ class Machine(ABC):
     def local(self, op: Op, rule: Callable[[Lane], LaneRegisters]) -> None:
         """``op`` stays within each lane: ``rule`` gives the registers of each of its results."""
 
+    def together(self, op: Op) -> bool:
+        """Does an elementwise ``op`` on several registers of a lane at once; False, and nothing, where there are no instructions for that."""
+        return False
+
     @abstractmethod
     def lazy(self, op: Op, rule: Callable[[Lane, int], str]) -> None:
         """``op`` is cheap and pure: ``rule`` gives one register of its result, and runs where and when it is needed."""
@@ -313,6 +317,10 @@ class Machine(ABC):
         """A float as a wider one."""
 
     @abstractmethod
+    def truncate(self, lane: Lane, value: str, source: DType, bits: int, signed: bool) -> str:
+        """A float toward zero, as an integer of 32 or 64 bits: the nearest there is if it is out of range, 0 for NaN."""
+
+    @abstractmethod
     def extremum(self, lane: Lane, which: Extremum, dtype: DType, a: str, b: str) -> str:
         """The larger or smaller of two floats; -0.0 is below 0.0; ``*num`` ignore a NaN, the others give it."""
 
@@ -329,4 +337,4 @@ class Machine(ABC):
 
     @abstractmethod
     def approximate(self, lane: Lane, function: str, operands: Sequence[str]) -> str | None:
-        """The machine's own f32 instruction for ``exp2``, ``log2``, ``sin``, ``cos``, ``rsqrt`` or ``div``; None where it has none."""
+        """The machine's own f32 instruction for ``exp2``, ``log2``, ``sin``, ``cos``, ``sqrt``, ``rsqrt`` or ``div``; None where it has none."""

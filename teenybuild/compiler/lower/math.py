@@ -5,7 +5,7 @@ with fused multiply-adds, and scales back.  The polynomials are near-minimax: Ch
 60 digits, so their error is far below half a unit in the last place; what is left is rounding.  ``tests/compiler/test_math.py`` measures the whole
 against mpmath in ULPs.
 
-Where Triton uses a GPU's approximate f32 instruction (``exp``, ``exp2``, ``rsqrt``, ``/``), the target offers it and it is used instead.
+Where Triton uses a GPU's approximate f32 instruction (``exp``, ``exp2``, ``sqrt``, ``rsqrt``, ``/``), the target offers it and it is used instead.
 """
 
 from __future__ import annotations
@@ -324,16 +324,17 @@ def log2_of(w: Write, x: str) -> str:
 
 
 def sqrt(lane: Lane, op: math.Sqrt, x: str) -> str:
-    """Correctly rounded on every target."""
-    return lane.intrinsic("sqrt", dtype_of(op.source.type).llvm, x)
+    """The machine's own for f32 where it has one, else correctly rounded."""
+    dtype = dtype_of(op.source.type)
+    quick = lane.machine.approximate(lane, "sqrt", [x]) if dtype == f32 else None
+    return lane.intrinsic("sqrt", dtype.llvm, x) if quick is None else quick
 
 
 def rsqrt(lane: Lane, op: math.Rsqrt, x: str) -> str:
     """1 / sqrt(x): the machine's own for f32 where it has one, else two rounded operations."""
     dtype = dtype_of(op.source.type)
-    if dtype == f32:
-        quick = lane.machine.approximate(lane, "rsqrt", [x])
-        if quick is not None:
-            return quick
+    quick = lane.machine.approximate(lane, "rsqrt", [x]) if dtype == f32 else None
+    if quick is not None:
+        return quick
     root = lane.intrinsic("sqrt", dtype.llvm, x)
     return lane.two("fdiv", dtype.llvm, lane.number(1.0, dtype), root)

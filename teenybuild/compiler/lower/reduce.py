@@ -113,7 +113,7 @@ def _across_warps(
     buffers = [machine.shared(total * warps * size, 16) for size in sizes]
 
     def write(lane: Lane) -> LaneRegisters:
-        mine = _warp_rank(lane, layout, bits)
+        mine = warp_rank(lane, layout, bits.warps)
         owner = None
         if silent:
             masked = lane.two("and", "i32", machine.thread(lane), lane.number(silent, i32))
@@ -149,12 +149,12 @@ def _across_warps(
     return machine.each_lane(elements, read, threads)
 
 
-def _warp_rank(lane: Lane, layout: Layout, bits: _Axis) -> str:
-    """The warp's place among those that share an element: its bits along the axis, the first to combine in the highest."""
+def warp_rank(lane: Lane, layout: Layout, warps: Sequence[int]) -> str:
+    """The warp's place among those that differ in the warp bits ``warps``, the first of them in the highest bit; i32."""
     thread = lane.machine.thread(lane)
     lanes = len(layout.lanes)
     rank: str | None = None
-    for place, warp_bit in enumerate(reversed(bits.warps)):
+    for place, warp_bit in enumerate(reversed(warps)):
         bit = lane.two("lshr", "i32", thread, lane.number(lanes + warp_bit, i32))
         bit = lane.two("and", "i32", bit, lane.number(1, i32))
         bit = lane.two("shl", "i32", bit, lane.number(place, i32)) if place else bit

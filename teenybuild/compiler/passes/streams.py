@@ -15,13 +15,14 @@ from teenybuild.compiler.ir.types import Tile, dtype_of, numel
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """Of one program: ``bytes`` where no lane is masked off, and whether its lanes wait for each other.
+    """Of one program: ``bytes`` in ``loads`` where no lane is masked off, and whether its lanes wait for each other.
 
     ``argument`` names the integer that cuts the bytes down in every program alike: ``argument / of`` of them are read where it is below
     ``of``.  It is None where only the last programs of a grid are cut.
     """
 
     bytes: int
+    loads: int
     meets: bool
     argument: str | None = None
     of: int = 1
@@ -47,11 +48,11 @@ def streams(function: Function) -> Streams | None:
     total = sum(numel(load.result.type) * dtype_of(load.result.type).size for load in own)
     cut = cuts.pop()
     if cut is None:
-        return Streams(total, meets)
+        return Streams(total, len(own), meets)
     argument, of = cut
     if argument not in function.body.args:
         return None
-    return Streams(total, meets, function.arg_names[function.body.args.index(argument)], of)
+    return Streams(total, len(own), meets, function.arg_names[function.body.args.index(argument)], of)
 
 
 class _Varies:

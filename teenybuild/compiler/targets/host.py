@@ -604,6 +604,12 @@ class HostMachine(Machine):
         name = {"maxnum": "maximumnum", "minnum": "minimumnum"}.get(which, which)
         return lane.intrinsic(name, dtype.llvm, a, b)
 
+    def truncate(self, lane: Lane, value: str, source: DType, bits: int, signed: bool) -> str:
+        result, ty = lane.of(f"i{bits}"), lane.of(source.llvm)
+        name = f"@llvm.fpto{'s' if signed else 'u'}i.sat.{lane.suffix(f'i{bits}')}.{lane.suffix(source.llvm)}"
+        lane.text.declare(f"{result} {name}({ty})")
+        return lane.op(f"call {result} {name}({ty} {value})")
+
     def divide(self, lane: Lane, opcode: str, dtype: DType, a: str, b: str) -> str:
         return lane.two(opcode, dtype.llvm, a, scalars.safe_divisor(lane, opcode, dtype, a, b))
 

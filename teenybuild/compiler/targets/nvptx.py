@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from teenybuild.compiler.ir import arith
 from teenybuild.compiler.ir.core import Function, Op, Value
 from teenybuild.compiler.ir.tt import Dot, InlineAsm
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
@@ -35,7 +36,7 @@ from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.passes.streams import Streams
 from teenybuild.compiler.targets import nvptx_assembly, nvptx_reports
 from teenybuild.compiler.targets.base import Lowered, Residency, Settings
-from teenybuild.compiler.targets.residency import residency
+from teenybuild.compiler.targets.residency import blocks_wanted, residency
 from teenybuild.dtypes import INTEGERS, DType, bf16, f8e4m3, f8e5m2, f16, f32, i1, i32
 from teenybuild.targets import Arch, ptx_number
 
@@ -75,6 +76,8 @@ class NvptxTarget:
         attributes = f'"nvvm.reqntid"="{threads}"'
         if self.settings.maxnreg is not None:
             attributes += f' "nvvm.maxnreg"="{self.settings.maxnreg}"'
+        elif (blocks := blocks_wanted(function, threads)) is not None:
+            attributes += f' "nvvm.minctasm"="{blocks}"'
         llvm = (
             'target triple = "nvptx64-nvidia-cuda"\n'
             f"{machine.text.preamble()}\n"
@@ -126,6 +129,8 @@ class GpuMachine(Machine):
         self._values: dict[Value, Sequence[str]] = {}
         self._scalars: dict[Value, str] = {}
         self._entry: dict[object, str] = {}
+        #: What bf16 numbers were before they were rounded.
+        self._rounded: dict[str, str] = {}
         #: What the program is called, and the texts that it prints: their names by what they are.
         self.symbol = symbol
         self.texts: dict[bytes, str] = {}
@@ -186,6 +191,22 @@ class GpuMachine(Machine):
     def local(self, op: Op, rule: Callable[[Lane], LaneRegisters]) -> None:
         for result, registers in zip(op.results, rule(self.uniform), strict=True):
             self._values[result] = registers
+
+    def together(self, op: Op) -> bool:
+        opcode = _PAIRED.get(type(op))
+        kind = element(op.results[0].type)
+        known = kind == f16 or (kind == bf16 and self._arch.sm >= 90)
+        if opcode is None or not known or cast(Layout, op.results[0].layout).count == 1:
+            return False
+        carrier, packed = self.carrier(kind), f"<2 x {'half' if kind == f16 else 'bfloat'}>"
+        a, b = (self.registers(self.uniform, v) for v in op.operands)
+        found: list[str] = []
+        for r in range(0, len(a), 2):
+            left, right = (self._as(packed, *self._gathered(carrier, (v[r], v[r + 1]))) for v in (a, b))
+            both = self._as(f"<2 x {carrier}>", self.text.op(f"{opcode} {packed} {left}, {right}"), packed)
+            found += [self.text.op(f"extractelement <2 x {carrier}> {both}, i64 {i}") for i in range(2)]
+        self._values[op.results[0]] = found
+        return True
 
     def lazy(self, op: Op, rule: Callable[[Lane, int], str]) -> None:
         self._values[op.results[0]] = _Lazy(self, cast(Layout, op.results[0].layout).count, rule)
@@ -378,6 +399,10 @@ class GpuMachine(Machine):
         known = ptx_number(self._arch.ptx) >= (7, 4)
         return f".global.L1::{access.eviction}" if access.eviction and known else ".global"
 
+    def _as(self, to: str, value: str, type_: str) -> str:
+        """The same bits in another type."""
+        return value if type_ == to else self.text.op(f"bitcast {type_} {value} to {to}")
+
     def _gathered(self, carrier: str, values: Sequence[str]) -> tuple[str, str]:
         """Values as one vector, with its type."""
         if len(values) == 1:
@@ -539,8 +564,12 @@ class GpuMachine(Machine):
 
     def read_lane(self, lane: Lane, held: Held, register: int, cleared: int, put: int) -> str:
         value = cast("list[str]", held.state)[register]
-        if not cleared | put:
+        low = cleared | put
+        if not low:
             return value
+        if not low & (low + 1):
+            # One lane of each segment: the shuffle finds it by itself.
+            return self._shuffle(held.element, value, "idx", str(put), segment=low + 1)
         number = self.thread(lane)
         if cleared & ~put:
             number = lane.two("and", "i32", number, lane.number(~cleared, i32))
@@ -548,8 +577,8 @@ class GpuMachine(Machine):
             number = lane.two("or", "i32", number, lane.number(put, i32))
         return self._shuffle(held.element, value, "idx", number)
 
-    def _shuffle(self, element: Element, value: str, mode: str, lane: str) -> str:
-        """The value of another lane: number ``lane`` (its low five bits) for ``idx``, the one that differs in it for ``bfly``."""
+    def _shuffle(self, element: Element, value: str, mode: str, lane: str, *, segment: int = LANES) -> str:
+        """The value of another lane: number ``lane`` of its segment (low five bits) for ``idx``, the one that differs in it for ``bfly``."""
         text, carrier = self.text, self.carrier(element)
         size = _size(carrier)
         if size == 8:
@@ -560,7 +589,9 @@ class GpuMachine(Machine):
                 integer = text.op(f"ptrtoint {carrier} {value} to i64")
             low = text.op(f"trunc i64 {integer} to i32")
             high = text.op(f"trunc i64 {text.op(f'lshr i64 {integer}, 32')} to i32")
-            low, high = (text.op(f"zext i32 {self._exchange(x, mode, lane)} to i64") for x in (low, high))
+            low, high = (
+                text.op(f"zext i32 {self._exchange(x, mode, lane, segment)} to i64") for x in (low, high)
+            )
             joined = text.op(f"or i64 {low}, {text.op(f'shl i64 {high}, 32')}")
             if carrier == "double":
                 return text.op(f"bitcast i64 {joined} to double")
@@ -568,14 +599,16 @@ class GpuMachine(Machine):
         narrow = {"float": "i32", "half": "i16"}.get(carrier, carrier)
         bits = value if narrow == carrier else text.op(f"bitcast {carrier} {value} to {narrow}")
         word = bits if narrow == "i32" else text.op(f"zext {narrow} {bits} to i32")
-        moved = self._exchange(word, mode, lane)
+        moved = self._exchange(word, mode, lane, segment)
         back = moved if narrow == "i32" else text.op(f"trunc i32 {moved} to {narrow}")
         return back if narrow == carrier else text.op(f"bitcast {narrow} {back} to {carrier}")
 
-    def _exchange(self, word: str, mode: str, lane: str) -> str:
+    def _exchange(self, word: str, mode: str, lane: str, segment: int) -> str:
         name = f"@llvm.nvvm.shfl.sync.{mode}.i32"
         self.text.declare(f"i32 {name}(i32, i32, i32, i32)")
-        return self.text.op(f"call i32 {name}(i32 -1, i32 {word}, i32 {lane}, i32 31)")
+        return self.text.op(
+            f"call i32 {name}(i32 -1, i32 {word}, i32 {lane}, i32 {(LANES - segment) << 8 | 31})"
+        )
 
     # What instructions there are ------------------------------------------------------------------------------
 
@@ -588,7 +621,9 @@ class GpuMachine(Machine):
             if self._arch.sm < 80:
                 return scalars.f32_to_bf16(lane, value)
             rounded = lane.convert("fptrunc", "float", value, "bfloat")
-            return lane.convert("bitcast", "bfloat", rounded, "i16")
+            found = lane.convert("bitcast", "bfloat", rounded, "i16")
+            self._rounded[found] = value
+            return found
         return lane.convert("fptrunc", source.llvm, value, to.llvm)
 
     def _narrow_to_fp8(self, lane: Lane, value: str, source: DType, to: DType) -> str:
@@ -601,6 +636,12 @@ class GpuMachine(Machine):
         return self.text.op(f"trunc i16 {pair} to i8")
 
     def widen(self, lane: Lane, value: str, source: DType, to: DType) -> str:
+        if to == f32 and value in self._rounded:
+            # One instruction, and none of the slow ones that convert a single float: rounded into the upper half of a word, zero in the lower.
+            name = "@llvm.nvvm.ff2bf16x2.rn"
+            self.text.declare(f"<2 x bfloat> {name}(float, float)")
+            pair = self.text.op(f"call <2 x bfloat> {name}(float {self._rounded[value]}, float 0.0)")
+            return self.text.op(f"bitcast <2 x bfloat> {pair} to float")
         if not source.is_fp8 or self._arch.sm < _FP8_CONVERSIONS:
             return scalars.widen(lane, value, source, to)
         name = f"@llvm.nvvm.{_FP8_PAIRS[source]}.to.f16x2.rn"
@@ -626,6 +667,18 @@ class GpuMachine(Machine):
             return lane.intrinsic(which, dtype.llvm, a, b)
         return scalars.select_nan(lane, dtype.llvm, a, b, lane.intrinsic(plain, dtype.llvm, a, b))
 
+    def truncate(self, lane: Lane, value: str, source: DType, bits: int, signed: bool) -> str:
+        # The instruction saturates. LLVM's intrinsic for that is not made of it, but compares and selects around it.
+        to, of = ("i" if bits == 32 else "ll"), ("f" if source == f32 else "d")
+        name = f"@llvm.nvvm.{of}2{'' if signed else 'u'}{to}.rz"
+        self.text.declare(f"i{bits} {name}({source.llvm})")
+        whole = self.text.op(f"call i{bits} {name}({source.llvm} {value})")
+        if bits == 32 and source == f32:
+            return whole
+        # With 64 bits on either side, NaN gives the integer's highest bit (PTX ISA, cvt).
+        nan = lane.compare("fcmp uno", source.llvm, value, value)
+        return lane.select(nan, f"i{bits}", "0", whole)
+
     def divide(self, lane: Lane, opcode: str, dtype: DType, a: str, b: str) -> str:
         return lane.two(opcode, dtype.llvm, a, scalars.safe_divisor(lane, opcode, dtype, a, b))
 
@@ -633,18 +686,23 @@ class GpuMachine(Machine):
         return nvptx_assembly.assemble(self, op, operands)
 
     def approximate(self, lane: Lane, function: str, operands: Sequence[str]) -> str | None:
-        # ex2 and rsqrt: 2 ULP; div.full: 2 ULP and no slow path; the others have absolute bounds (PTX ISA, floating-point instructions).
+        # ex2, sqrt and rsqrt: 2 ULP; div.full: 2 ULP and no slow path; the others have absolute bounds (PTX ISA, floating-point instructions).
         asm = {
             "exp2": "ex2.approx.f32 $0, $1;",
             "log2": "lg2.approx.f32 $0, $1;",
             "sin": "sin.approx.f32 $0, $1;",
             "cos": "cos.approx.f32 $0, $1;",
+            "sqrt": "sqrt.approx.f32 $0, $1;",
             "rsqrt": "rsqrt.approx.f32 $0, $1;",
             "div": "div.full.f32 $0, $1, $2;",
         }[function]
         constraints = ",".join(["=f", *["f"] * len(operands)])
         arguments = ", ".join(f"float {o}" for o in operands)
         return self.text.op(f'call float asm "{asm}", "{constraints}"({arguments}) #2')
+
+
+#: Sums and products of f16 and bf16 that a GPU does two at a time, rounded once as by way of f32.
+_PAIRED: dict[type[Op], str] = {arith.AddF: "fadd", arith.SubF: "fsub", arith.MulF: "fmul"}
 
 
 #: PTX's words for what an atomic step does, and for how it takes its operands (PTX ISA, ``atom``).
