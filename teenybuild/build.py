@@ -19,6 +19,8 @@ from teenybuild.project import PACKAGE_MISSING, PACKAGE_RESULT, PACKAGE_STAMP, R
 RUN_VARIABLE = "TEENYBUILD_RUN"
 #: Has edges compile what the cache has.
 FORCE_VARIABLE = "TEENYBUILD_FORCE"
+#: ninja's exit status after an interrupt.
+_INTERRUPTED = 130
 #: ninja's status line, as we ask for it: finished, total, running.
 _STATUS = "[%f/%t] "
 _STATUS_LINE = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
@@ -164,7 +166,11 @@ def _run_ninja(
                 lines.append(line)
             elif progress is not None:
                 progress(int(matched[1]), int(matched[2]), matched[3])
-        return process.wait(), "".join(lines)
+        status = process.wait()
+        if status == _INTERRUPTED:
+            # The signal was ninja's alone, or came to us where Python drops it.
+            raise KeyboardInterrupt
+        return status, "".join(lines)
     except KeyboardInterrupt:
         # ninja has the signal too: it stops its children and cleans up after itself.
         process.wait()

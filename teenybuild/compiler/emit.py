@@ -17,7 +17,7 @@ def _llvm() -> types.ModuleType:
 
     # Straight-line strength reduction compares each multiplication with all before it: three quarters of the time that a tile with many
     # addresses takes, for fewer instructions than the assembler saves by itself.
-    llvm.set_option("teenybuild", "-opt-disable=slsr")
+    llvm.set_option("teenybuild", "-opt-disable=slsr")  # pyright: ignore[reportUnknownMemberType]
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     return llvm

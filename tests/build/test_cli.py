@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 import teenybuild
-from teenybuild import cli
+from teenybuild import build, cli
 from teenybuild.diagnostics import BugError
 from tests.build.project import TestProject
 
@@ -347,6 +347,17 @@ def test_an_interrupt_leaves_a_directory_that_the_next_build_finishes(fresh: Tes
     report = fresh.build()
     assert report["compiled"] + report["cached"] == 10
     assert not list((fresh.directory / "cache").glob("*.tmp"))
+
+
+def test_an_interrupt_of_ninja_alone_is_an_interrupt(
+    fresh: TestProject, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ninja = tmp_path / "ninja"
+    ninja.write_text("#!/bin/sh\nexit 130\n")
+    ninja.chmod(0o755)
+    monkeypatch.setattr(build, "ninja_binary", lambda: str(ninja))
+    monkeypatch.chdir(fresh.directory)
+    assert cli.main(["build"]) == 130
 
 
 def test_a_bug_of_ours_is_exit_code_70(
