@@ -24,6 +24,7 @@ pytestmark = pytest.mark.gpu
 
 #: The modules of ``tests/language`` that are run.
 NAMES = (
+    "test_addresses",
     "test_atomics",
     "test_block_pointers",
     "test_casts",
@@ -59,6 +60,7 @@ APPROXIMATE = {
 }
 #: About pages that fault and bytes beside arrays, which a GPU's memory does not have.
 ABOUT_HOST_MEMORY = {
+    "test_addresses": {"test_accesses_of_nobody_are_not_reported", "test_what_a_stray_pointer_may_touch", "test_what_is_no_address"},
     "test_memory": {"test_the_tests_see_a_stray_write", "test_a_pointer_that_is_never_followed"}
 }
 

@@ -27,6 +27,7 @@ import pytest
 from tests.compiler.corpus import TESTS
 from tests.language import (
     oracle,
+    test_addresses,
     test_control,
     test_dot,
     test_gather,
@@ -182,6 +183,13 @@ KERNELS: dict[str, Job] = {
     "swap": (test_control.SWAP, {"x": ramp(32), "y": ramp(32)[::-1].copy(), "o": zeros(96), "n": 5}, (1,), {"BLOCK": 32}),
     "nested loops": (test_control.NESTED, {"x": ramp(32, dtype="i32"), "o": zeros(32, dtype="i32"), "n": 3, "m": 5}, (1,), {"BLOCK": 32}),
     "while": (test_while.SEVERAL_LAYOUTS, {"x": whole(5, 5, 16, 64), "o": zeros(16, 64), "n": 5}, (1,), {"R": 16, "C": 64}),
+    "addresses that are computed": (
+        test_addresses.COMPUTED, {"x": ramp(256), "o": zeros(256), "a": zeros(256), "b": zeros(256), "c": zeros(256, dtype="i64")}, (1,), {"BLOCK": 256},
+    ),
+    "addresses in memory": (
+        test_addresses.GROUPED, {"x": ramp(50, dtype="f16"), "y": ramp(50, dtype="f16")[::-1].copy(), "table": zeros(2, dtype="i64"), "o": zeros(100, dtype="f16"), "n": 50},
+        (1,), {"BLOCK": 64},
+    ),
     "while in a helper": (test_while.NESTED, {"o": zeros(128, dtype="i32"), "last": 30}, (1,), {}),
     "branches": (test_control.BRANCH, {"x": ramp(64), "o": zeros(64), "n": 7}, (1,), {"BLOCK": 64}),
     "early return": (test_control.EARLY, {"x": ramp(5, 16), "o": zeros(5, 16), "n": 4}, (5,), {"BLOCK": 16}),

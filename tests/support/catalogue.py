@@ -11,6 +11,7 @@ from teenybuild.api import Artifact, compile
 from teenybuild.compiler.frontend.builtins import libdevice
 from tests.language import (
     oracle,
+    test_addresses,
     test_atomics,
     test_block_pointers,
     test_combining,
@@ -286,6 +287,14 @@ def _entries() -> Iterator[Entry]:
     yield _entry("while_layouts", test_while.SEVERAL_LAYOUTS, "x o: *f32, n: i32", "R=16 C=64")
     yield _entry("while_nested", test_while.NESTED, "o: *i32, last: i32")
     yield _entry("while_reads", test_while.LINKED_LIST, "after: *i32, value o: *i64, head: i32")
+    yield _entry("addresses_loaded", test_addresses.GROUPED, "x y o: *f16, table: *i64, n: i32", "BLOCK=64")
+    yield _entry("addresses_each", test_addresses.TILES, "x y o: *i32, table: *u64", "BLOCK=64")
+    yield _entry("addresses_computed", test_addresses.COMPUTED, "x o a b: *f32, c: *i64", "BLOCK=256")
+    yield _entry(
+        "pointers_to_pointers", test_addresses.POINTERS, "x y o: *f32, table: *i64, n: i32", "BLOCK=64"
+    )
+    yield _entry("pointers_to_others", test_addresses.BYTES, "x: *i32, o: *i8, p: *u16, n: i32", "BLOCK=128")
+    yield _entry("null_pointers", test_addresses.NULL, "x: *f32, o: *i32, n: i32")
     yield _entry("while_lock", test_while.LOCK, "lock o: *i32", "BLOCK=64")
     yield _entry("prints", test_debugging.PRINTS, "x o: *f32, y: *u8, n: i32", "R=2 C=4")
     yield _entry("prints_wide", test_debugging.PRINTS, "x o: *bf16, y: *u8, n: i32", "R=16 C=64")

@@ -34,7 +34,7 @@ from teenybuild.compiler.frontend.values import (
 )
 from teenybuild.compiler.ir.types import Pointer
 from teenybuild.diagnostics import UserError, did_you_mean
-from teenybuild.dtypes import DType
+from teenybuild.dtypes import DType, i64
 
 
 class Poisoned(Exception):
@@ -229,10 +229,12 @@ class Expressions:
             case DType():
                 return self._dtype_attribute(node, owner)
             case Pointer() if node.attr == "element_ty":
-                return owner.pointee
+                return owner.behind or owner.pointee
             case Pointer() if node.attr == "scalar":
                 return owner
-            case Pointer() if node.attr in ("is_ptr", "is_block"):
+            case Pointer() if node.attr == "primitive_bitwidth":
+                return i64.bits
+            case Pointer() if node.attr in dtype_members.QUESTIONS:
                 return Answer(node.attr == "is_ptr")
             case int() | float() | str() | None if node.attr == "value":
                 return owner  # constexpr.value

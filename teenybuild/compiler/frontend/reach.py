@@ -220,7 +220,7 @@ def spell_value(value: object) -> str:
     if isinstance(value, DType):
         return f"tl.{value.language}"
     if isinstance(value, Pointer):
-        return f"tl.pointer_type(tl.{value.pointee.language})"
+        return f"tl.pointer_type({spell_value(value.behind or value.pointee)})"
     return spell_constant(value)
 
 

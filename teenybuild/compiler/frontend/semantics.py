@@ -478,9 +478,7 @@ class Semantics:
         if source == to:
             return value
         if isinstance(source, Pointer) or isinstance(to, Pointer):
-            if isinstance(source, Pointer) and isinstance(to, Pointer):
-                return self.builder.tensor(tt.Bitcast(value.value, ir_element(to)), to)
-            raise self.builder.error(f"cannot convert {describe(value)} to {spell_element(to)}")
+            return self._cast_pointer(value, source, to)
         if source.is_float and to.is_float:
             return self._cast_float(value, source, to)
         if source.is_fp8 or to.is_fp8:
@@ -497,6 +495,24 @@ class Semantics:
             return self._convert(kind, wide, to)
         kind = arith.SIToFP if source.is_signed else arith.UIToFP
         return self._convert(kind, value, to)
+
+    def _cast_pointer(self, value: Tensor, source: Element, to: Element) -> Tensor:
+        """Pointers to other pointers, to integers of 64 bits and from them; to i1, whether it is not null."""
+        if isinstance(source, Pointer) and isinstance(to, Pointer):
+            if ir_element(source) == ir_element(to):
+                return Tensor(value.value, to)
+            return self.builder.tensor(tt.Bitcast(value.value, ir_element(to)), to)
+        integer = source if isinstance(to, Pointer) else to
+        if isinstance(integer, DType) and integer.is_int:
+            if isinstance(to, Pointer) and integer.bits == 64:
+                return self.builder.tensor(tt.IntToPtr(value.value, ir_element(to)), to)
+            if integer.bits == 64:
+                return self.builder.tensor(tt.PtrToInt(value.value), to)
+            if to == i1:
+                return self.cast(self.cast(value, i64), i1)
+        raise self.builder.error(
+            f"cannot convert {describe(value)} to {spell_element(to)}", "addresses are integers of 64 bits"
+        )
 
     def _cast_float(self, value: Tensor, source: DType, to: DType) -> Tensor:
         if source.bits == to.bits or (source.bits < 32 and to == f64):
@@ -560,7 +576,7 @@ class Semantics:
             raise self.builder.error("tl.load takes other= only together with mask=")
         pointer, found = self._access(pointer, mask, "tl.load")
         assert isinstance(pointer.dtype, Pointer)
-        pointee = pointer.dtype.pointee
+        pointee, behind = pointer.dtype.pointee, pointer.dtype.behind
         stored = i8 if pointee == i1 else pointee
         if pointee == i1:
             pointer = self.cast(pointer, Pointer(i8))
@@ -579,6 +595,8 @@ class Semantics:
         values = (pointer.value, found.value if found else None, fill.value if fill else None)
         op = tt.Load(*values, cache, eviction, volatile)
         loaded = self.builder.tensor(op, stored)
+        if behind is not None:
+            return self.cast(loaded, behind)
         return self.cast(loaded, i1) if pointee == i1 else loaded
 
     def _number_in(self, value: Number, dtype: DType) -> Tensor:
@@ -599,8 +617,10 @@ class Semantics:
         assert isinstance(pointer.dtype, Pointer)
         pointee = pointer.dtype.pointee
         data = self.tensor(value)
-        if data.is_pointer:
-            raise self.builder.error(f"tl.store writes numbers, got {describe(data)}")
+        if data.is_pointer and data.dtype != pointer.dtype.behind:
+            raise self.builder.error(
+                f"cannot store {describe(data)} through {describe(pointer)}", "convert it with .to(tl.int64)"
+            )
         if pointee == i1:
             # A bool in memory is a byte. Triton converts other numbers to that; whether it is zero is what is left of them here.
             pointer = self.cast(pointer, Pointer(i8))

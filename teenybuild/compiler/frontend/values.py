@@ -222,13 +222,13 @@ def is_dict(value: object) -> TypeGuard[Mapping[object, object]]:
 
 
 def ir_element(dtype: Element) -> Element:
-    """The tile-IR element for a dtype of the language: without its sign."""
+    """The tile-IR element for a dtype of the language: without its sign, and with addresses for pointers that lie in memory."""
     return Pointer(signless(dtype.pointee)) if isinstance(dtype, Pointer) else signless(dtype)
 
 
 def spell_element(dtype: Element) -> str:
     """As the manifest and messages spell it: ``f32``, ``*f32``."""
-    return f"*{dtype.pointee}" if isinstance(dtype, Pointer) else dtype.name
+    return f"*{spell_element(dtype.behind or dtype.pointee)}" if isinstance(dtype, Pointer) else dtype.name
 
 
 #: Characters of a constant that a message shows, and bits of one that it shows as a number.

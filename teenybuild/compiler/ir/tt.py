@@ -291,6 +291,43 @@ class Bitcast(Op, name="tt.bitcast", traits=PURE | ELEMENTWISE):
         )
 
 
+class IntToPtr(Op, name="tt.int_to_ptr", traits=PURE | ELEMENTWISE):
+    """An address as a pointer, wherever it points."""
+
+    source: Operand
+    to: Pointer
+
+    def infer(self) -> tuple[Type, ...]:
+        return (with_element(self.source.type, self.to),)
+
+    def verify(self) -> None:
+        if element(self.source.type) != i64:
+            raise VerifyError(self, f"is not for {spell(self.source.type)}")
+
+    def assembly(self, names: Names) -> str:
+        return (
+            f"{self.name} {names[self.source]} : {spell(self.source.type)} -> {spell(self.results[0].type)}"
+        )
+
+
+class PtrToInt(Op, name="tt.ptr_to_int", traits=PURE | ELEMENTWISE):
+    """A pointer as its address."""
+
+    source: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        return (with_element(self.source.type, i64),)
+
+    def verify(self) -> None:
+        if not isinstance(element(self.source.type), Pointer):
+            raise VerifyError(self, f"is not for {spell(self.source.type)}")
+
+    def assembly(self, names: Names) -> str:
+        return (
+            f"{self.name} {names[self.source]} : {spell(self.source.type)} -> {spell(self.results[0].type)}"
+        )
+
+
 class ExternElementwise(Op, name="tt.extern_elementwise", traits=PURE | ELEMENTWISE):
     """A function of libdevice, by its symbol. The formula is ours (:mod:`teenybuild.compiler.lower.functions`); Triton's parser reads the call."""
 

@@ -14,9 +14,13 @@ from teenybuild.dtypes import DType, i1
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """The address of a ``pointee`` in global memory, 64 bits."""
+    """The address of a ``pointee`` in global memory, 64 bits.
+
+    Of a pointer to pointers, which only the front end has, ``behind`` is what those are; its pointees are addresses, i64.
+    """
 
     pointee: DType
+    behind: Pointer | None = None
 
     def __str__(self) -> str:
         return f"!tt.ptr<{self.pointee.mlir}>"

@@ -412,16 +412,11 @@ def _pieces(info: AxisInfo, most: int) -> AxisInfo:
 
 def _bitcast(op: Op, get: Get) -> AxisInfo:
     """The same bits are the same value; but neighbours of one pointee are not neighbours of another, wider or narrower, one."""
-    assert isinstance(op, tt.Bitcast)
-    source, before, after = get(op.source), element(op.source.type), op.to
-    if (
-        not isinstance(before, Pointer)
-        or not isinstance(after, Pointer)
-        or before.pointee.size == after.pointee.size
-    ):
-        return source
+    source, before = get(op.operands[0]), _unit(op.operands[0])
+    if before == _unit(op.results[0]):
+        return source if isinstance(op, tt.Bitcast) else replace(source, value=None, nonnegative=False)
     runs = zip(source.contiguity, source.divisibility, strict=True)
-    each = tuple(d if c == 1 else gcd(d, before.pointee.size) for c, d in runs)
+    each = tuple(d if c == 1 else gcd(d, before) for c, d in runs)
     return AxisInfo((1,) * len(each), each, source.constancy, source.divisor)
 
 
@@ -479,6 +474,8 @@ _RULES: Mapping[type[Op], Callable[[Op, Get], AxisInfo]] = {
     tt.Trans: _trans,
     tt.AddPtr: _add,
     tt.Bitcast: _bitcast,
+    tt.IntToPtr: _bitcast,
+    tt.PtrToInt: _bitcast,
     tt.Hint: _hint,
     arith.AddI: _add,
     arith.SubI: _add,

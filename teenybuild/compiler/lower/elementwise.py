@@ -251,6 +251,13 @@ def _bitcast(lane: Lane, op: Op, operands: Sequence[str]) -> str:
     return operands[0] if source == to else lane.convert("bitcast", source, operands[0], to)
 
 
+@rule(tt.IntToPtr, tt.PtrToInt)
+def _address(lane: Lane, op: Op, operands: Sequence[str]) -> str:
+    source, to = (lane.machine.carrier(element(v.type)) for v in (op.operands[0], op.results[0]))
+    opcode = "inttoptr" if isinstance(op, tt.IntToPtr) else "ptrtoint"
+    return lane.convert(opcode, source, operands[0], to)
+
+
 @rule(tt.AddPtr)
 def _add_pointer(lane: Lane, op: Op, operands: Sequence[str]) -> str:
     op = cast(tt.AddPtr, op)

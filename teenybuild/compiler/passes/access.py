@@ -1,4 +1,7 @@
-"""Which arguments a kernel reads through and which it writes through."""
+"""Which arguments a kernel reads through and which it writes through.
+
+A pointer made of an integer may point to where no argument does, and through every argument whose address the kernel takes.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Literal
 from teenybuild.compiler.ir import scf, tt
 from teenybuild.compiler.ir.core import Function, Op, Value, walk
 from teenybuild.compiler.ir.types import Pointer, element
+from teenybuild.dtypes import i8
 
 
 def pointer_access(function: Function) -> tuple[tuple[bool, bool], ...]:
@@ -19,8 +23,8 @@ def pointer_access(function: Function) -> tuple[tuple[bool, bool], ...]:
     return tuple(((name, "read") in how, (name, "write") in how) for name in function.arg_names)
 
 
-def accesses(function: Function) -> Iterator[tuple[str, Op, Literal["read", "write"]]]:
-    """Every access, with each argument it may go through, in order."""
+def accesses(function: Function) -> Iterator[tuple[str | None, Op, Literal["read", "write"]]]:
+    """Every access, with each argument it may go through, in order; and with None where it may touch what no argument names."""
     roots = _Roots(function)
     names = dict(zip(function.body.args, function.arg_names, strict=True))
     for op in walk(function.body):
@@ -29,6 +33,16 @@ def accesses(function: Function) -> Iterator[tuple[str, Op, Literal["read", "wri
                 if arg in roots.of(op.pointer):
                     for kind in _KINDS[type(op)]:
                         yield names[arg], op, kind
+            if ANYWHERE in roots.of(op.pointer):
+                for kind in _KINDS[type(op)]:
+                    yield None, op, kind
+
+
+def strays(function: Function) -> frozenset[Op]:
+    """Accesses that may touch memory that no argument names."""
+    if not any(isinstance(op, tt.IntToPtr) for op in walk(function.body)):
+        return frozenset()
+    return frozenset(op for name, op, _ in accesses(function) if name is None)
 
 
 _KINDS: dict[type[Op], tuple[Literal["read", "write"], ...]] = {
@@ -39,11 +53,16 @@ _KINDS: dict[type[Op], tuple[Literal["read", "write"], ...]] = {
 }
 
 
+#: Stands for all memory among the arguments that a pointer may come from.
+ANYWHERE = Value(Pointer(i8))
+
+
 class _Roots:
     """The arguments a pointer may come from."""
 
     def __init__(self, function: Function) -> None:
-        self._found: dict[Value, set[Value]] = {arg: {arg} for arg in function.body.args}
+        pointers = (arg for arg in function.body.args if isinstance(arg.type, Pointer))
+        self._found: dict[Value, set[Value]] = {v: {v} for v in (*pointers, ANYWHERE)}
         changed = True
         while changed:
             changed = False
@@ -70,5 +89,9 @@ def _flows(op: Op) -> list[tuple[Value, list[Value]]]:
         case scf.If():
             ways = zip(op.results, op.then.terminator.operands, op.otherwise.terminator.operands, strict=True)
             return [(r, [a, b]) for r, a, b in ways]
+        case tt.PtrToInt():
+            return [(ANYWHERE, [op.source])]
+        case tt.IntToPtr():
+            return [(op.result, [ANYWHERE])]
         case _:
             return [(r, op.operands) for r in op.results]

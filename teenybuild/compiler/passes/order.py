@@ -18,7 +18,7 @@ _Write = tt.Store | tt.AtomicRmw | tt.AtomicCas
 
 @dataclass(frozen=True, slots=True)
 class OrderScalars:
-    """A barrier before each write of a scalar through an argument that scalars are read through."""
+    """A barrier before each write of a scalar through an argument that scalars are read through, or where either may be anywhere."""
 
     name: str = "order-scalars"
 
@@ -26,14 +26,18 @@ class OrderScalars:
         """Rewrites the function in place."""
         if not any(isinstance(op, tt.Load) and _is_scalar(op) for op in walk(function.body)):
             return  # as most kernels are: where pointers come from need not be known
-        read: set[str] = set()
-        written: dict[Op, set[str]] = {}
+        read: set[str | None] = set()
+        written: dict[Op, set[str | None]] = {}
         for argument, op, _ in accesses(function):
             if isinstance(op, tt.Load) and _is_scalar(op):
                 read.add(argument)
             elif isinstance(op, _Write) and _is_scalar(op):
                 written.setdefault(op, set()).add(argument)
-        late = {op for op, arguments in written.items() if arguments & read}
+        late = {
+            op
+            for op, arguments in written.items()
+            if read and (arguments & read or None in arguments or None in read)
+        }
         if late:
             _place(function.body, late)
 

@@ -39,6 +39,7 @@ from teenybuild.compiler.lower.machine import (
 from teenybuild.compiler.lower.reports import Report
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
+from teenybuild.compiler.passes.access import strays
 from teenybuild.compiler.passes.streams import Streams
 from teenybuild.compiler.targets import host_arrays, host_atomics, host_memory, host_reports
 from teenybuild.compiler.targets.base import Lowered, Settings
@@ -148,7 +149,9 @@ class HostMachine(Machine):
         self._uses = _count_uses(function)
         #: What the program tells, in the order of the numbers that it is told by.
         self.reports: list[Report] = []
-        self._checks = host_reports.Checks(self, checks) if checks is not None else None
+        self._checks = None
+        if checks is not None:
+            self._checks = host_reports.Checks(self, checks, strays(function))
 
     def begin(self, function: Function) -> None:
         """Names the arguments."""

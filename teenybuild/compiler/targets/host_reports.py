@@ -9,6 +9,7 @@ each of its bytes, which is 0 or one more than the linear number of the program 
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import TYPE_CHECKING
 
 from teenybuild.compiler.ir import tt
@@ -152,16 +153,21 @@ fine:
 
 
 class Checks:
-    """Checks the accesses of one program."""
+    """Checks the accesses of one program, but for ``strays``: those may touch what is no argument's."""
 
-    def __init__(self, machine: HostMachine, lines: Lines) -> None:
+    def __init__(self, machine: HostMachine, lines: Lines, strays: Set[Op]) -> None:
         self._machine = machine
         self._lines = lines
+        self._strays = strays
         self._numbers: dict[Op, int] = {}
 
-    def mask(self, lane: Lane, op: Op | None, pointer: str, offset: int, size: int, mask: str | None) -> str:
+    def mask(
+        self, lane: Lane, op: Op | None, pointer: str, offset: int, size: int, mask: str | None
+    ) -> str | None:
         """The lanes of ``mask`` whose ``size`` bytes, ``offset`` behind the pointer, may be touched; the others are told."""
         assert op is not None
+        if op in self._strays:
+            return mask
         machine, text = self._machine, self._machine.text
         text.define("@teeny.check", _CHECK)
         writer = self._writer() if isinstance(op, tt.Store) else "0"

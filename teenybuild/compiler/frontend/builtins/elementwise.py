@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from teenybuild.compiler.frontend.semantics import Semantics
 
 
+@builtin("tl.pointer_type")
+def pointer_type(s: Semantics, element_ty: object, address_space: object = 1, const: object = False) -> Pointer:
+    if address_space != 1:
+        raise s.builder.error(f"kernels have pointers to global memory (address space 1) only, not {describe(address_space)}")
+    a_flag(s, const, "const of tl.pointer_type")
+    if isinstance(element_ty, Pointer):
+        return Pointer(i64, element_ty)
+    return Pointer(a_dtype(s, element_ty, "what tl.pointer_type points to"))
+
+
 @builtin("tl.where")
 def where(s: Semantics, condition: object, x: object, y: object) -> Tensor:
     return s.where(
