@@ -124,7 +124,7 @@ def _apply(job: Job, steps: Iterable[Pass], function: core.Function) -> None:
 def front(job: Job) -> core.Function:
     """Tile IR, simplified: what ``.mlir`` shows. Raises :class:`UserError` with all that is wrong with the kernel."""
     job.settings.check()
-    function = read_kernel(job.reached.function, job.instance, job.debug)
+    function = read_kernel(job.reached.function, job.instance, job.debug, job.settings.num_warps)
     # The front end writes constants and dead values freely; everything after is faster without them.
     _apply(job, [Simplify()], function)
     return function

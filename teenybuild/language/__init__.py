@@ -9,6 +9,7 @@ mean the same language.
 
 from __future__ import annotations
 
+import builtins as _builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar
 
@@ -281,6 +282,23 @@ def atomic_xchg(
 def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: str | None = None) -> Any:
     """What ``pointer`` points to becomes ``val`` where it has the bits of ``cmp``; 16, 32 and 64 bits. Gives what was there."""
     _outside("tl.atomic_cas")
+
+
+class tensor:
+    """What kernels compute with, a scalar or a tile: ``isinstance(x, tl.tensor)``."""
+
+    shape: _builtins.tuple[int, ...]
+    dtype: Any
+
+
+def tuple(args: Any) -> Any:
+    """A tuple of the items of a tuple or list."""
+    _outside("tl.tuple")
+
+
+def pointer_type(element_ty: Any, address_space: int = 1, const: bool = False) -> Any:
+    """The type of pointers to a dtype, or to such pointers: ``address.to(tl.pointer_type(tl.float32))``."""
+    _outside("tl.pointer_type")
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
@@ -591,9 +609,9 @@ def dot(
 class tensor_descriptor:  # Triton's name
     """What :func:`make_tensor_descriptor` gives: an array, seen in blocks of ``block_shape``."""
 
-    shape: tuple[Any, ...]
-    strides: tuple[Any, ...]
-    block_shape: tuple[int, ...]
+    shape: _builtins.tuple[Any, ...]
+    strides: _builtins.tuple[Any, ...]
+    block_shape: _builtins.tuple[int, ...]
     dtype: Any
 
     def load(self, offsets: Any, cache_modifier: str = "", eviction_policy: str = "") -> Any:

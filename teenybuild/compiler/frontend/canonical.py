@@ -82,9 +82,9 @@ class Printer:
         """Adds a line as it is."""
         self._out.append(text)
 
-    def function(self, node: ast.FunctionDef, name: str) -> None:
+    def function(self, node: ast.FunctionDef, name: str, decorator: str = "triton.jit") -> None:
         """Prints a kernel or helper under a canonical name."""
-        self.line("@triton.jit")
+        self.line(f"@{decorator}")
         self.lines[node] = len(self._out) + 1
         self.line(f"def {name}({self.parameters(node.args)}):")
         self._body(without_docstring(node.body), 1)
@@ -133,6 +133,10 @@ class Printer:
             case ast.Assert():
                 message = f", {self._expr(node.msg)}" if node.msg is not None else ""
                 self.line(f"{indent}assert {self._expr(node.test)}{message}")
+            case ast.FunctionDef():
+                # In a function that runs while a kernel is compiled.
+                self.line(f"{indent}def {node.name}({self.parameters(node.args)}):")
+                self._body(without_docstring(node.body), depth + 1)
             case ast.Pass():
                 self.line(f"{indent}pass")
             case ast.Break():
@@ -233,12 +237,36 @@ class Printer:
                 return f"({inner},)" if len(node.elts) == 1 else f"({inner})", _ATOM
             case ast.List():
                 return f"[{', '.join(self._expr(e) for e in node.elts)}]", _ATOM
+            case ast.Set():
+                return f"{{{', '.join(self._expr(e) for e in node.elts)}}}", _ATOM
+            case ast.Dict():
+                pairs = zip(node.keys, node.values, strict=True)
+                items = [f"{self._expr(k)}: {self._expr(v)}" if k else f"**{self._expr(v)}" for k, v in pairs]
+                return f"{{{', '.join(items)}}}", _ATOM
+            case ast.ListComp():
+                return f"[{self._expr(node.elt)}{self._generators(node.generators)}]", _ATOM
+            case ast.GeneratorExp():
+                return f"({self._expr(node.elt)}{self._generators(node.generators)})", _ATOM
+            case ast.SetComp():
+                return f"{{{self._expr(node.elt)}{self._generators(node.generators)}}}", _ATOM
+            case ast.DictComp():
+                pair = f"{self._expr(node.key)}: {self._expr(node.value)}"
+                return f"{{{pair}{self._generators(node.generators)}}}", _ATOM
+            case ast.Lambda():
+                return f"lambda {self.parameters(node.args)}: {self._expr(node.body)}", _TUPLE
             case ast.Starred():
                 return f"*{self._expr(node.value)}", _TERNARY
             case ast.JoinedStr():
                 return "f" + ascii("".join(self._piece(v) for v in node.values)), _ATOM
             case _:
                 return f"<{type(node).__name__}>", _ATOM
+
+    def _generators(self, generators: Sequence[ast.comprehension]) -> str:
+        text = ""
+        for each in generators:
+            text += f" for {self._expr(each.target, _TUPLE)} in {self._expr(each.iter, _OR)}"
+            text += "".join(f" if {self._expr(test, _OR)}" for test in each.ifs)
+        return text
 
     def _piece(self, node: ast.expr) -> str:
         if isinstance(node, ast.Constant):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from teenybuild.compiler.frontend import builtins, constants, dtype_members
 from teenybuild.compiler.frontend.builder import Builder
+from teenybuild.compiler.frontend.host_functions import METHODS
 from teenybuild.compiler.frontend.modules import BrokenModuleError, Module, namespace_member
 from teenybuild.compiler.frontend.scope import Place
 from teenybuild.compiler.frontend.semantics import Operand, Semantics
@@ -16,16 +17,20 @@ from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import (
     Answer,
     BlockPointer,
+    BoundMethod,
     Builtin,
     Class,
     Function,
     HostObject,
     Member,
     Method,
+    Named,
     Namespace,
     Poison,
+    Range,
     Tensor,
     TensorDescriptor,
+    TupleType,
     Undefined,
     describe,
     is_constant,
@@ -81,6 +86,7 @@ class Expressions:
         self.frame = frame
         self.builder = Builder(Location(frame.module.source, node, frame.caller, frame.name))
         self.semantics = Semantics(self.builder)
+        self.semantics.attribute = self._attribute_of
 
     def at(self, node: ast.AST) -> None:
         """From here on, operations and errors belong to ``node``."""
@@ -127,6 +133,8 @@ class Expressions:
                 return self._conditional(node)
             case ast.Call():
                 return self._call(node)
+            case ast.ListComp():
+                return self._comprehension(node)
             case _:
                 raise self.error(node, f"{_name_of(node)} is not part of the language")
 
@@ -198,6 +206,12 @@ class Expressions:
     def _attribute(self, node: ast.Attribute) -> object:
         return self.attribute(node, self.evaluate(node.value))
 
+    def _attribute_of(self, owner: object, name: str) -> object:
+        """An attribute by its name, for the call that is being evaluated."""
+        node = self.builder.location.node
+        assert isinstance(node, ast.expr)
+        return self.attribute(ast.copy_location(ast.Attribute(node, name, ast.Load()), node), owner)
+
     def attribute(self, node: ast.Attribute, owner: object) -> object:
         """An attribute of a value."""
         match owner:
@@ -211,6 +225,10 @@ class Expressions:
                     hint = did_you_mean(node.attr, owner.names)
                     raise self.error(node, f"{owner.source.display} does not define {node.attr}", hint)
                 return self._settle(node, owner.lookup(node.attr))
+            case Named() if node.attr in owner.kind.fields:
+                return owner[owner.kind.fields.index(node.attr)]
+            case bool() | int() | float() | str() if node.attr in _methods(owner):
+                return BoundMethod(owner, node.attr)
             case Class():
                 if node.attr not in owner.names:
                     hint = did_you_mean(node.attr, owner.names)
@@ -313,6 +331,41 @@ class Expressions:
                 items.append(self.evaluate(element))
         return tuple(items)
 
+    def known_items(self, value: object) -> Sequence[object] | None:
+        """What a loop that is unrolled goes through; None for anything else."""
+        match value:
+            case Range(start=int(start), stop=int(stop), step=int(step), static=True):
+                return range(start, stop, step)
+            case _ if is_tuple(value):
+                return value
+            case _:
+                return None
+
+    def _comprehension(self, node: ast.ListComp) -> object:
+        """``[f(x) for x in items if known]``: a tuple."""
+        [first, *more] = node.generators
+        if more:
+            raise self.error(node, "a comprehension goes through one tuple", "write one inside the other")
+        if not isinstance(first.target, ast.Name):
+            raise self.error(first.target, "the variable of a comprehension is one name")
+        iterable = self.evaluate(first.iter)
+        items = self.known_items(iterable)
+        if items is None:
+            raise self.error(
+                first.iter,
+                f"a comprehension goes through a tuple or tl.static_range, got {describe(iterable)}",
+            )
+        name, outside = first.target.id, self.frame.locals
+        found: list[object] = []
+        try:
+            for item in items:
+                self.frame.locals = {**outside, name: item}
+                if all(self.truth(test, self.evaluate(test)) for test in first.ifs):
+                    found.append(self.evaluate(node.elt))
+        finally:
+            self.frame.locals = outside
+        return tuple(found)
+
     def _joined(self, node: ast.JoinedStr) -> object:
         parts: list[str] = []
         for piece in node.values:
@@ -322,9 +375,12 @@ class Expressions:
                     raise self.error(
                         piece.value, f"an f-string takes values known at compile time, got {describe(value)}"
                     )
-                if piece.format_spec is not None:
-                    raise self.error(piece.value, "a format in an f-string is not part of the language")
-                parts.append(CONVERSIONS[piece.conversion](value))
+                shown = value if piece.conversion < 0 else CONVERSIONS[piece.conversion](value)
+                form = "" if piece.format_spec is None else str(self.evaluate(piece.format_spec))
+                try:
+                    parts.append(format(shown, form) if form else str(shown))
+                except (ValueError, TypeError) as wrong:
+                    raise self.error(piece.value, f"cannot write {describe(shown)} so: {wrong}") from None
             elif isinstance(piece, ast.Constant):
                 parts.append(str(piece.value))
         return "".join(parts)
@@ -464,7 +520,7 @@ class Expressions:
     def _subscript(self, node: ast.Subscript) -> object:
         owner = self.evaluate(node.value)
         index = node.slice
-        if is_tuple(owner):
+        if is_tuple(owner) or isinstance(owner, str):
             return self._tuple_item(node, owner)
         if is_dict(owner):
             return self._dict_item(node, owner)
@@ -494,7 +550,7 @@ class Expressions:
             raise self.error(node, f"too many indices for {describe(owner)}")
         return value
 
-    def _tuple_item(self, node: ast.Subscript, owner: tuple[object, ...]) -> object:
+    def _tuple_item(self, node: ast.Subscript, owner: tuple[object, ...] | str) -> object:
         if isinstance(node.slice, ast.Slice):
             bounds = [
                 None if part is None else self.evaluate(part)
@@ -567,10 +623,48 @@ class Expressions:
                 return self.call_function(node, callee, positional, named)
             case Answer() if not positional and not named:
                 return callee.value
+            case BoundMethod():
+                return self._call_python(node, callee, positional, named)
+            case TupleType():
+                return self._named_tuple(node, callee, positional, named)
             case DType() if len(positional) == 1 and not named:
                 return self._call_builtin(node, "tl.cast", [positional[0], callee], {})
             case _:
                 raise self.error(node.func, f"cannot call {describe(callee)}")
+
+    def _call_python(
+        self, node: ast.Call, method: BoundMethod, positional: Sequence[object], named: Mapping[str, object]
+    ) -> object:
+        """A method of a string or number, which gives another constant."""
+        for value in (*positional, *named.values()):
+            if not is_constant(value):
+                raise self.error(
+                    node, f".{method.name} works on values known at compile time, got {describe(value)}"
+                )
+        try:
+            found = getattr(method.owner, method.name)(*positional, **named)
+        except (TypeError, ValueError) as wrong:
+            raise self.error(node, f".{method.name}: {wrong}") from None
+        return tuple(found) if isinstance(found, list) else found  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+    def _named_tuple(
+        self, node: ast.Call, kind: TupleType, positional: Sequence[object], named: Mapping[str, object]
+    ) -> Named:
+        if len(positional) > len(kind.fields):
+            raise self.error(node, f"{kind.name} has {len(kind.fields)} fields, got {len(positional)} values")
+        given = dict(zip(kind.fields, positional, strict=False))
+        for name, value in named.items():
+            if name not in kind.fields or name in given:
+                hint = did_you_mean(name, kind.fields) or f"its fields are {', '.join(kind.fields)}"
+                wrong = "gets {} twice" if name in given else "has no field {}"
+                raise self.error(node, f"{kind.name} {wrong.format(name)}", hint)
+            given[name] = value
+        late = kind.fields[len(kind.fields) - len(kind.defaults) :]
+        given = {**dict(zip(late, kind.defaults, strict=True)), **given}
+        missing = [name for name in kind.fields if name not in given]
+        if missing:
+            raise self.error(node, f"{kind.name} misses {', '.join(missing)}")
+        return Named(kind, [given[name] for name in kind.fields])
 
     def _call_builtin(
         self, node: ast.Call, name: str, positional: Sequence[object], named: dict[str, object]
@@ -593,6 +687,11 @@ class Expressions:
     ) -> object:
         """A call of a kernel file's function; overridden where functions can be inlined."""
         raise self.error(node, f"{function.name} cannot be called outside a kernel")
+
+
+def _methods(value: object) -> frozenset[str]:
+    """Methods of Python's that a constant has in kernels."""
+    return METHODS[str] if isinstance(value, str) else METHODS[float if isinstance(value, float) else int]
 
 
 def _hint_of_none(value: object) -> str | None:

@@ -20,7 +20,6 @@ from teenybuild.compiler.frontend.expressions import CONVERSIONS, Expressions, F
 from teenybuild.compiler.frontend.host_functions import CALLING, CHANGING, FUNCTIONS, LONGEST, METHODS
 from teenybuild.compiler.frontend.host_values import (
     OLDEST_PYTHON,
-    BoundMethod,
     Closure,
     Target,
     TritonConfig,
@@ -34,6 +33,7 @@ from teenybuild.compiler.frontend.modules import BrokenModuleError, Module
 from teenybuild.compiler.frontend.scope import Place
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import (
+    BoundMethod,
     Builtin,
     Class,
     Function,
@@ -42,6 +42,7 @@ from teenybuild.compiler.frontend.values import (
     Poison,
     Range,
     Tensor,
+    TupleType,
     describe,
     is_constant,
     is_dict,
@@ -354,6 +355,8 @@ class Host(Expressions):
             callee = Builtin(callee.path)
         if isinstance(callee, HostObject) and callee.path == _TARGET and not node.args and not node.keywords:
             return Target()
+        if isinstance(callee, HostObject) and callee.path == "collections.namedtuple":
+            return self._tuple_type(node)
         if isinstance(callee, HostObject):
             raise self._unknown_value(node.func, callee)
         if isinstance(callee, Builtin) and callee.name == "triton.Config":
@@ -459,7 +462,8 @@ class Host(Expressions):
                 Frame(function.module, "", at=function.module.place_of(function.node)), target
             )
             meaning = outside._visit(target)
-            if not isinstance(meaning, HostObject) or meaning.path not in _CACHES:
+            cached = isinstance(meaning, HostObject) and meaning.path in _CACHES
+            if not cached and meaning != Builtin("triton.constexpr_function"):
                 raise self.error(
                     node, f"{function.name} is decorated, and what the decorator makes of it is not known"
                 )
@@ -527,6 +531,24 @@ class Host(Expressions):
                 raise self.error(node, f"{self.frame.name} needs a value for {name}")
             values.setdefault(name, defaults.get(name))
         self.frame.locals.update(values)
+
+    def _tuple_type(self, node: ast.Call) -> TupleType:
+        """``collections.namedtuple("Name", ["field", …], defaults=[…])``."""
+        named = self._named(node)
+        match [*self._items(node.args)], named.pop("defaults", ()):
+            case [str(name), fields], defaults if not named and is_sequence(defaults):
+                listed = fields.replace(",", " ").split() if isinstance(fields, str) else fields
+                if is_sequence(listed) and all(isinstance(field, str) for field in listed):
+                    if len(defaults) > len(listed):
+                        raise self._broken(node, f"{name} has more defaults than fields")
+                    return TupleType(name, tuple(map(str, listed)), tuple(map(freeze, defaults)))
+            case _:
+                pass
+        raise self.error(
+            node,
+            "what this makes is not known before the file runs",
+            'write namedtuple("Name", ["field", …])',
+        )
 
     def _config(self, node: ast.Call) -> TritonConfig:
         """``triton.Config(...)``. Its hooks are not looked at: they are about launching."""

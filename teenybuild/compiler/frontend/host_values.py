@@ -31,14 +31,6 @@ class Closure:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BoundMethod:
-    """A method of a list, a dict, a string or a tuple."""
-
-    owner: object
-    name: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class TritonConfig:
     """``triton.Config(...)``, as it was written. ``node`` is the call."""
 

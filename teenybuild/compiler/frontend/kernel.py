@@ -27,13 +27,16 @@ class Instance:
     assume: Mapping[str, Assume] = field(default_factory=dict[str, Assume])
 
 
-def read_kernel(kernel: Function, instance: Instance, debug: bool = False) -> core.Function:
-    """Tile IR of one specialisation; ``debug`` has its assertions carried out at run time.
+def read_kernel(
+    kernel: Function, instance: Instance, debug: bool = False, num_warps: int = 4
+) -> core.Function:
+    """Tile IR of one specialisation; ``debug`` has its assertions carried out at run time, ``num_warps`` is for those who ask.
 
     Raises :class:`UserError` with everything that is wrong with it.
     """
     frame = Frame(kernel.module, kernel.name)
     reader = Reader(frame, kernel.node, debug)
+    reader.semantics.num_warps = num_warps
     body = core.Block()
     try:
         check_kernel(kernel)

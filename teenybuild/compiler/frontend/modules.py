@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from teenybuild.compiler.frontend.canonical import without_docstring
 from teenybuild.compiler.frontend.scope import (
     COMPUTED,
     Block,
@@ -30,6 +31,7 @@ from teenybuild.compiler.frontend.values import (
     Function,
     HostObject,
     Namespace,
+    TupleType,
     is_constant,
     is_dict,
     is_tuple,
@@ -47,13 +49,14 @@ LANGUAGE_MODULES = {
     "triton.language.math": "tl.math",
     "triton.language.random": "tl.random",
     "triton.language.extra": "tl.extra",
-    "triton.language.extra.cuda": "tl.extra",
+    "triton.language.extra.cuda": "tl.extra.cuda",
     "triton.language.extra.libdevice": "tl.extra.libdevice",
     "triton.language.extra.cuda.libdevice": "tl.extra.libdevice",
     "teenybuild": "triton",
     "teenybuild.language": "tl",
     "teenybuild.language.math": "tl.math",
     "teenybuild.language.extra": "tl.extra",
+    "teenybuild.language.extra.cuda": "tl.extra.cuda",
     "teenybuild.language.extra.libdevice": "tl.extra.libdevice",
     "math": "math",
 }
@@ -65,7 +68,8 @@ _SUBMODULES = {
     ("tl", "random"): "tl.random",
     ("tl", "extra"): "tl.extra",
     ("tl.extra", "libdevice"): "tl.extra.libdevice",
-    ("tl.extra", "cuda"): "tl.extra",
+    ("tl.extra", "cuda"): "tl.extra.cuda",
+    ("tl.extra.cuda", "libdevice"): "tl.extra.libdevice",
 }
 
 #: Evaluates a module-level expression as at a place; supplied by ``host.py``, which imports this module.
@@ -452,10 +456,30 @@ class Module:
     def _class(self, node: ast.ClassDef, place: Place) -> object:
         """A class that does nothing but hold constants can be read; what any other is, nobody knows before it runs."""
         bases = [self._base(base, place) for base in node.bases]
+        if bases == ["typing.NamedTuple"]:
+            return self._named_tuple(node, place)
         plain = not node.decorator_list and not node.keywords and node.name not in self._changes.all
         if not plain or any(base not in _BASES for base in bases):
             return HostObject(f"the class {node.name}")
         return Class(self, node, self._end(node.body, place), members="enum.Enum" in bases)
+
+    def _named_tuple(self, node: ast.ClassDef, place: Place) -> object:
+        """A ``NamedTuple`` with fields alone; methods would have to run."""
+        fields: list[str] = []
+        defaults: list[object] = []
+        for statement in without_docstring(node.body):
+            match statement:
+                case ast.AnnAssign(target=ast.Name(name), value=default):
+                    fields.append(name)
+                    if default is not None:
+                        defaults.append(self.library.evaluate(self, default, place))
+                case ast.Pass():
+                    pass
+                case _:
+                    return HostObject(f"the class {node.name}", "a NamedTuple of kernels has fields only")
+        if node.decorator_list or node.keywords:
+            return HostObject(f"the class {node.name}")
+        return TupleType(node.name, tuple(fields), tuple(defaults))
 
     def _base(self, node: ast.expr, place: Place) -> str:
         """The dotted name of a class' base: of one that is imported from no kernel file, or ``object``."""

@@ -20,7 +20,9 @@ from teenybuild.compiler.frontend.values import (
     Class,
     Function,
     Member,
+    Named,
     Namespace,
+    TupleType,
     is_constant,
     is_dict,
     is_tuple,
@@ -99,7 +101,7 @@ class _Closure:
         found = resolve(module, node, bound, at)
         if isinstance(found, Function) and found.node not in self.names:
             self._visit(found, self._fresh(found.name))
-        elif is_constant(found):
+        elif is_constant(found) or isinstance(found, TupleType):
             key = _constant_key(module, node, at)
             if key not in self.names:
                 self.names[key] = name = self._fresh(ast_path(node).rpartition(".")[2])
@@ -140,7 +142,7 @@ class _Closure:
                 return builtins.ALIASES.get(found.name, found.name)
             case Namespace():
                 return found.name
-            case _ if is_constant(found):
+            case _ if is_constant(found) or isinstance(found, TupleType):
                 return self.names.get(_constant_key(module, node, at))
             case _:
                 return None
@@ -206,12 +208,20 @@ def local_names(node: ast.FunctionDef) -> frozenset[str]:
     """Names that a function binds: its parameters and whatever it assigns."""
     args = node.args
     names = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
+    # And what functions inside it do, where it runs while a kernel is compiled.
+    names |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
+    names |= {n.name for n in ast.walk(node) if isinstance(n, ast.FunctionDef) and n is not node}
     names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return frozenset(names)
 
 
 def spell_value(value: object) -> str:
     """A module-level constant, as the canonical text assigns it."""
+    if isinstance(value, TupleType):
+        defaults = f", defaults={spell_value(value.defaults)}" if value.defaults else ""
+        return f"namedtuple({value.name!r}, {spell_value(value.fields)}{defaults})"
+    if isinstance(value, Named):
+        return f"{spell_value(value.kind)}{spell_value(tuple(value))}"
     if is_tuple(value):
         inner = ", ".join(spell_value(v) for v in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
@@ -230,6 +240,14 @@ def reach(kernel: Function) -> Reached:
         return _reach(kernel)
     except RecursionError:
         raise nested_too_deeply(kernel) from None
+
+
+def runs_at_compile_time(function: Function) -> bool:
+    """Whether a function is a ``constexpr_function``: Python, whose constants a kernel takes."""
+    module, marker = function.module, Builtin("triton.constexpr_function")
+    decorators = function.node.decorator_list
+    place = module.place_of(function.node) if decorators else None
+    return any(resolve(module, d, frozenset(), place) == marker for d in decorators)
 
 
 def nested_too_deeply(kernel: Function) -> UserError:
@@ -251,7 +269,8 @@ def _reach(kernel: Function) -> Reached:
         )
     for function in closure.functions:
         printer = Printer(closure.renamer(function))
-        printer.function(function.node, closure.names[function.node])
+        decorator = "triton.constexpr_function" if runs_at_compile_time(function) else "triton.jit"
+        printer.function(function.node, closure.names[function.node], decorator)
         start = text.count("\n") + 2
         text += "\n\n" + printer.text
         lines.update({statement: start + line for statement, line in printer.lines.items()})

@@ -57,8 +57,16 @@ class Semantics:
         self.builder = builder
         #: Whether assertions are carried out at run time. The reader says.
         self.debug = False
+        #: Warps of a program, which kernels may ask for. The reader says.
+        self.num_warps = 4
         #: Inlines a call of a kernel file's function here; for who takes functions as arguments. The reader supplies it.
         self.call: Callable[[Function, Sequence[object]], object] = self._no_call
+
+        #: An attribute of a value by its name; raises UserError where there is none. The reader supplies it.
+        self.attribute: Callable[[object, str], object] = self._no_attribute
+
+    def _no_attribute(self, owner: object, name: str) -> object:
+        raise self.builder.error(f"{describe(owner)} has no attribute {name}")
 
     def _no_call(self, function: Function, values: Sequence[object]) -> object:
         raise self.builder.error(f"{function.name} cannot be called outside a kernel")

@@ -21,6 +21,9 @@ from teenybuild.compiler.frontend.canonical import (
 )
 from teenybuild.compiler.frontend.decorators import check_helper
 from teenybuild.compiler.frontend.expressions import Expressions, Frame, Poisoned
+from teenybuild.compiler.frontend.host import Host
+from teenybuild.compiler.frontend.host_values import freeze
+from teenybuild.compiler.frontend.reach import runs_at_compile_time
 from teenybuild.compiler.frontend.values import (
     POISON,
     BlockPointer,
@@ -33,6 +36,7 @@ from teenybuild.compiler.frontend.values import (
     is_constant,
     is_tuple,
     same_constant,
+    tuple_like,
 )
 from teenybuild.compiler.ir import scf
 from teenybuild.compiler.ir.core import Block, Value
@@ -75,8 +79,8 @@ class Reader(Expressions):
             self._step(node)
             rest = statements[i + 1 :]
             try:
-                if isinstance(node, ast.If):
-                    done = self._if(node, rest)
+                if isinstance(node, ast.If | ast.For):
+                    done = self._if(node, rest) if isinstance(node, ast.If) else self._for(node, rest)
                     if not isinstance(done, _FellThrough):
                         return done
                 elif isinstance(node, ast.Return):
@@ -118,8 +122,8 @@ class Reader(Expressions):
                 self._annotated(node)
             case ast.Expr():
                 self.evaluate(node.value)
-            case ast.For():
-                self._for(node)
+            case _Turn():
+                self.frame.locals[node.name] = node.value
             case ast.Pass():
                 pass
             case ast.Assert():
@@ -321,7 +325,7 @@ class Reader(Expressions):
 
     # Loops ----------------------------------------------------------------------------------------------------
 
-    def _for(self, node: ast.For) -> None:
+    def _for(self, node: ast.For, rest: Sequence[ast.stmt]) -> Returned | _FellThrough | None:
         if node.orelse:
             raise self.error(node, "for ... else is not part of the language")
         if not isinstance(node.target, ast.Name):
@@ -331,19 +335,20 @@ class Reader(Expressions):
         except (UserError, Poisoned):
             self._read_on(node)
             raise
-        if is_tuple(iterable):
-            self._unroll(node, node.target, iterable)
-        elif not isinstance(iterable, Range):
+        values = self.known_items(iterable)
+        if values is not None and returns(node):
+            # As if the turns were written one after the other: what one returns ends the later ones, and what follows the loop.
+            turns = [s for value in values for s in (_Turn(node, node.target.id, value), *node.body)]
+            return self.run([*turns, *rest])
+        if values is not None:
+            self._unroll(node, node.target, values)
+        elif isinstance(iterable, Range):
+            self._loop(node, node.target, iterable)
+        else:
             raise self.error(
                 node.iter, f"a loop runs over range or tl.static_range, got {describe(iterable)}"
             )
-        elif iterable.static:
-            assert isinstance(iterable.start, int)
-            assert isinstance(iterable.stop, int)
-            assert isinstance(iterable.step, int)
-            self._unroll(node, node.target, range(iterable.start, iterable.stop, iterable.step))
-        else:
-            self._loop(node, node.target, iterable)
+        return _FELL_THROUGH
 
     def _unroll(self, node: ast.For, target: ast.Name, values: Sequence[object]) -> None:
         for value in values:
@@ -502,7 +507,7 @@ class Reader(Expressions):
                 )
             return self.semantics.tensor(value)
         if is_tuple(value):
-            return tuple(self._runtime(node, name, v) for v in value)
+            return tuple_like(value, (self._runtime(node, name, v) for v in value))
         if isinstance(value, BlockPointer):
             return value
         if not isinstance(value, Tensor):
@@ -553,6 +558,8 @@ class Reader(Expressions):
     ) -> object:
         """Inlines a function of a kernel file: its body is read here, with its arguments' values."""
         here = self.builder.location
+        if runs_at_compile_time(function):
+            return self._call_host(node, function, positional, named)
         if any(f.node is function.node for f in self._calls):
             raise self.error(node, f"{function.name} calls itself; recursion is not part of the language")
         if len(self._calls) >= _DEEPEST_CALL:
@@ -574,6 +581,20 @@ class Reader(Expressions):
         if len(self.diagnostics) > found:
             raise Poisoned
         return returned.value if returned is not None else None
+
+    def _call_host(
+        self, node: ast.AST, function: Function, positional: Sequence[object], named: dict[str, object]
+    ) -> object:
+        """A ``constexpr_function``: Python that runs while the kernel is compiled, from constants to a constant."""
+        for value in (*positional, *named.values()):
+            if not is_constant(value):
+                raise self.error(
+                    node, f"{function.name} computes with values known at compile time, got {describe(value)}"
+                )
+        value = freeze(Host(self.frame, node).call_function(node, function, positional, named))
+        if not is_constant(value):
+            raise self.error(node, f"{function.name} gives {describe(value)}, which is no constant")
+        return value
 
     def _bind(
         self,
@@ -676,6 +697,16 @@ class _Carried:
         return {name: rebuild(value, following) for name, value in self.values.items()}
 
 
+class _Turn(ast.Pass):
+    """Begins a turn of an unrolled loop: its variable takes a value."""
+
+    def __init__(self, loop: ast.For, name: str, value: object) -> None:
+        super().__init__()
+        ast.copy_location(self, loop)
+        self.name = name
+        self.value = value
+
+
 class _FellThrough:
     """An ``if`` was read and the statements after it are still to come."""
 
@@ -719,7 +750,7 @@ class _Merge:
         if isinstance(a, Undefined) or isinstance(b, Undefined):
             return a if isinstance(a, Undefined) else b
         if is_tuple(a) and is_tuple(b) and len(a) == len(b):
-            return tuple(self.add(name, x, y) for x, y in zip(a, b, strict=True))
+            return tuple_like(a, [self.add(name, x, y) for x, y in zip(a, b, strict=True)])
         if isinstance(a, BlockPointer) and isinstance(b, BlockPointer) and a.same_array(b):
             offsets = [self.add(name, x, y) for x, y in zip(a.offsets, b.offsets, strict=True)]
             return _Moved(a, tuple(offsets))
@@ -771,7 +802,7 @@ class _Outcome:
         if isinstance(value, _Slot):
             return Tensor(self.results[value.position], value.like.dtype)
         if is_tuple(value):
-            return tuple(self(v) for v in value)
+            return tuple_like(value, map(self, value))
         if isinstance(value, _Moved):
             return value.pointer.at(tuple(cast(Tensor, self(v)) for v in value.offsets))
         return value
@@ -807,7 +838,7 @@ def leaves(value: object) -> list[Tensor]:
 def rebuild(like: object, values: Iterator[Value]) -> object:
     """``like`` with its run-time values replaced by the next ones of an iterator."""
     if is_tuple(like):
-        return tuple(rebuild(item, values) for item in like)
+        return tuple_like(like, [rebuild(item, values) for item in like])
     if isinstance(like, BlockPointer):
         return like.at(tuple(Tensor(next(values), offset.dtype) for offset in like.offsets))
     if isinstance(like, Tensor):

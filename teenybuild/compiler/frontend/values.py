@@ -7,7 +7,7 @@ of the classes here.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import copysign, prod
 from typing import TYPE_CHECKING, TypeGuard
@@ -137,6 +137,14 @@ class Method:
     name: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundMethod:
+    """A method of Python's: of a string or a number, and in host code of a list, a dict or a tuple."""
+
+    owner: object
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A method of a dtype that takes nothing, by what it gives: ``x.dtype.is_fp8``."""
@@ -195,6 +203,38 @@ class Member:
     path: str
     name: str
     value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A class of the language that kernels only ask about: ``isinstance(x, tl.tensor)``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType:
+    """A ``NamedTuple`` of a kernel file: its name, its fields, and the defaults of the last ones."""
+
+    name: str
+    fields: tuple[str, ...]
+    defaults: tuple[object, ...] = ()
+
+
+class Named(tuple[object, ...]):
+    """A tuple whose items have names."""
+
+    kind: TupleType
+
+    def __new__(cls, kind: TupleType, items: Iterable[object]) -> Named:
+        made = super().__new__(cls, items)
+        made.kind = kind
+        return made
+
+
+def tuple_like(like: tuple[object, ...], items: Iterable[object]) -> tuple[object, ...]:
+    """Other items in a tuple of the same type."""
+    return Named(like.kind, items) if isinstance(like, Named) else tuple(items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,8 +316,16 @@ def describe(value: object) -> str:
             return f"the function {value.name}"
         case Builtin():
             return f"the function {value.name}"
+        case Kind():
+            return f"the class {value.name}"
+        case TupleType():
+            return f"the named tuple {value.name}"
+        case Named():
+            return f"a {value.kind.name}"
         case Method():
             return f"the method .{value.name.removeprefix('tl.')}"
+        case BoundMethod():
+            return f"the method .{value.name}"
         case Answer():
             return "a method of a dtype, not called"
         case Namespace():

@@ -1,5 +1,5 @@
-"""What Triton has beside its language: :mod:`~teenybuild.language.extra.libdevice`."""
+"""What Triton has beside its language: :mod:`~teenybuild.language.extra.libdevice`, and what only GPUs have."""
 
-from teenybuild.language.extra import libdevice
+from teenybuild.language.extra import cuda, libdevice
 
-__all__ = ["libdevice"]
+__all__ = ["cuda", "libdevice"]

@@ -7,6 +7,7 @@ reported against that signature.  ``teenybuild.language`` has the same names wit
 from __future__ import annotations
 
 from teenybuild.compiler.frontend.builtins import (
+    asking,
     assembly,
     atomics,
     debugging,
@@ -53,6 +54,7 @@ MODULES = (
     assembly,
     debugging,
     static,
+    asking,
 )
 
 #: Python builtins a kernel may name.

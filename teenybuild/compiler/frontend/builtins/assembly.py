@@ -9,7 +9,7 @@ from teenybuild.compiler.frontend.builtins.checks import a_dtype, a_flag, consta
 from teenybuild.compiler.frontend.builtins.registry import builtin
 from teenybuild.compiler.frontend.values import Tensor, describe, ir_element, is_tuple
 from teenybuild.compiler.ir import tt
-from teenybuild.dtypes import DType
+from teenybuild.dtypes import DType, i32, i64
 
 if TYPE_CHECKING:
     from teenybuild.compiler.frontend.semantics import Semantics
@@ -43,6 +43,16 @@ def inline_asm_elementwise(
     op = tt.InlineAsm(asm, constraints, count, pure, tuple(v.value for v in values), dtypes, shape)
     results = [Tensor(r, d) for r, d in zip(s.builder.add(op).results, wanted, strict=True)]
     return tuple(results) if is_tuple(dtype) else results[0]
+
+
+@builtin("tl.extra.cuda.globaltimer")
+def globaltimer(s: Semantics) -> object:
+    return inline_asm_elementwise(s, "mov.u64 $0, %globaltimer;", "=l", (), i64, False, 1)
+
+
+@builtin("tl.extra.cuda.smid")
+def smid(s: Semantics) -> object:
+    return inline_asm_elementwise(s, "mov.u32 $0, %smid;", "=r", (), i32, True, 1)
 
 
 def _plain(dtype: DType) -> DType:

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 
 
 @builtin("tl.pointer_type")
-def pointer_type(s: Semantics, element_ty: object, address_space: object = 1, const: object = False) -> Pointer:
+def pointer_type(
+    s: Semantics, element_ty: object, address_space: object = 1, const: object = False
+) -> Pointer:
     if address_space != 1:
-        raise s.builder.error(f"kernels have pointers to global memory (address space 1) only, not {describe(address_space)}")
+        raise s.builder.error(
+            f"kernels have pointers to global memory (address space 1) only, not {describe(address_space)}"
+        )
     a_flag(s, const, "const of tl.pointer_type")
     if isinstance(element_ty, Pointer):
         return Pointer(i64, element_ty)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math as python_math
 
 from teenybuild.compiler.frontend.builtins.libdevice import LEFT_OUT
+from teenybuild.compiler.frontend.values import Kind
 from teenybuild.dtypes import BY_LANGUAGE
 
 #: Values (not functions) of the language.
@@ -17,6 +18,8 @@ VALUES: dict[str, object] = {
     "math.inf": python_math.inf,
     "math.nan": python_math.nan,
     "math.tau": python_math.tau,
+    "tl.tensor": Kind("tl.tensor"),
+    "tl.dtype": Kind("tl.dtype"),
     "tl.PropagateNan.NONE": "none",
     "tl.PropagateNan.ALL": "all",
 }

@@ -27,6 +27,16 @@ def program_id(s: Semantics, axis: object) -> Tensor:
     return s.builder.tensor(tt.GetProgramId(_axis_letter(s, axis, "tl.program_id")), i32)
 
 
+@builtin("tl.extra.cuda.num_warps")
+def num_warps(s: Semantics) -> int:
+    return s.num_warps
+
+
+@builtin("tl.extra.cuda.num_threads")
+def num_threads(s: Semantics) -> int:
+    return 32 * s.num_warps
+
+
 @builtin("tl.num_programs")
 def num_programs(s: Semantics, axis: object) -> Tensor:
     return s.builder.tensor(tt.GetNumPrograms(_axis_letter(s, axis, "tl.num_programs")), i32)

@@ -139,6 +139,14 @@ for _python_name, _function in _PYTHON.items():
     _python(_python_name, _function)
 
 
+@builtin("triton.constexpr_function")
+def constexpr_function(s: Semantics, fn: object) -> Function:
+    # As a decorator it is not evaluated.
+    raise s.builder.error(
+        "constexpr_function is a decorator", "write it above a function of the file's top level"
+    )
+
+
 @builtin("triton.jit")
 def jit(s: Semantics, fn: object) -> Function:
     # As a decorator it is not evaluated; this is f = triton.jit(g).

@@ -8,7 +8,6 @@ def kernel(x_ptr, n, y_ptr):
     x = tl.load(x_ptr + offs, mask=offs < n)
     a = tl.where(n > 0, x_ptr, 1)
     b = tl.where(x > 0, offs, x_ptr)
-    c = tl.where(x_ptr, x, 0)
     d = tl.where(n > 0, x_ptr, y_ptr)
     e = tl.where(n > 0, x_ptr + offs, x_ptr)
     f = x_ptr if n > 0 else y_ptr

@@ -7,5 +7,5 @@ def kernel(x_ptr, n):
     offs = tl.arange(0, 16)
     x = tl.load(x_ptr + offs, mask=offs < n)
     a = f'{x}'
-    b = f'{1.5:.2f}'
+    b = f'{1.5:.2q}'
     c = f'{tl.load}'
