@@ -137,6 +137,92 @@ def test_k_is_summed_in_order_with_fused_steps() -> None:
     assert_same_bits(dot(a, b, c, "f32"), _in_order(a, b, c), "in order")
 
 
+BATCHED = """
+@triton.jit
+def kernel(a, b, c, o, ACC: tl.constexpr, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    i, m, n, k = tl.arange(0, B)[:, None, None], tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    x = tl.load(a + i * M * K + m[None, :, None] * K + k[None, None, :])
+    y = tl.load(b + i * K * N + k[None, :, None] * N + n[None, None, :])
+    at = i * M * N + m[None, :, None] * N + n[None, None, :]
+    if ACC:
+        z = tl.dot(x, y, tl.load(c + at), {options})
+    else:
+        z = tl.dot(x, y, {options})
+    tl.store(o + at, z)
+"""
+
+
+def dots(
+    a: Array, b: Array, c: Array | None, out: str, options: str = "input_precision='ieee'", **how: int
+) -> Array:
+    (count, m, k), n = a.shape, b.shape[2]
+    found = run(
+        BATCHED.replace("{options}", options),
+        {
+            "a": a,
+            "b": b,
+            "c": c if c is not None else np.zeros(1, numpy_dtype(out)),
+            "o": np.zeros((count, m, n), numpy_dtype(out)),
+        },
+        {"ACC": c is not None, "B": count, "M": m, "N": n, "K": k},
+        **how,
+    )
+    return found["o"]
+
+
+@pytest.mark.parametrize("num_warps", [1, 4, 8])
+@pytest.mark.parametrize(
+    "shape",
+    [(1, 4, 4, 4), (2, 1, 1, 1), (2, 16, 16, 16), (4, 1, 8, 16), (8, 8, 1, 2), (4, 16, 32, 8), (64, 2, 2, 4), (16, 32, 16, 1)],
+    ids=lambda s: "x".join(map(str, s)),
+)  # fmt: skip
+def test_several_matrices(shape: tuple[int, int, int, int], num_warps: int) -> None:
+    """Along a first axis: each times its own."""
+    count, m, n, k = shape
+    a, b, c = whole("f32", (count, m, k), 1), whole("f32", (count, k, n), 2), whole("f32", (count, m, n), 3)
+    assert_same_bits(dots(a, b, None, "f32", num_warps=num_warps), a @ b, "a @ b")
+    assert_same_bits(dots(a, b, c, "f32", num_warps=num_warps), a @ b + c, "a @ b + c")
+
+
+@pytest.mark.parametrize("name", [*oracle.FLOATS, "i8"])
+@pytest.mark.parametrize("precision", ["ieee", "tf32", "tf32x3"])
+def test_dtypes_of_several_matrices(name: str, precision: str) -> None:
+    out = {"f64": "f64", "i8": "i32"}.get(name, "f32")
+    a, b, c = whole(name, (4, 8, 16), 1), whole(name, (4, 16, 32), 2), whole(out, (4, 8, 32), 3)
+    wanted = (a.astype(np.float64) @ b.astype(np.float64) + c).astype(numpy_dtype(out))
+    options = f"input_precision='{precision}', out_dtype=tl.{'int32' if name == 'i8' else 'float32'}"
+    assert_same_bits(dots(a, b, c, out, options), wanted, name)
+
+
+def test_several_matrices_round_as_one() -> None:
+    """The same order of the same steps, f16 accumulators among them."""
+    rng = np.random.default_rng(7)
+    a, b, c = (rng.standard_normal(s).astype(np.float16) for s in ((2, 16, 32), (2, 32, 8), (2, 16, 8)))
+    options = "input_precision='ieee', out_dtype=tl.float16"
+    for i, found in enumerate(dots(a, b, c, "f16", options)):
+        assert_same_bits(found, dot(a[i], b[i], c[i], "f16", options=options), f"matrix {i}")
+
+
+ATTENTION = """
+@triton.jit
+def kernel(q, k, v, o, H: tl.constexpr, S: tl.constexpr, D: tl.constexpr):
+    h, s, d = tl.arange(0, H)[:, None, None], tl.arange(0, S), tl.arange(0, D)
+    at = h * S * D + s[None, :, None] * D + d[None, None, :]
+    p = tl.dot(tl.load(q + at), tl.permute(tl.load(k + at), 0, 2, 1), input_precision="ieee")
+    p = p - tl.max(p, axis=2)[:, :, None]
+    tl.store(o + at, tl.dot(p.to(tl.float16), tl.load(v + at).to(tl.float16)))
+"""
+
+
+@pytest.mark.parametrize("shape", [(2, 16, 8), (4, 4, 32)])
+def test_products_of_all_heads(shape: tuple[int, int, int]) -> None:
+    q, k, v = (whole("f32", shape, n) for n in range(3))
+    found = run(ATTENTION, {"q": q, "k": k, "v": v, "o": np.zeros(shape, np.float32)}, dict(zip("HSD", shape, strict=True)))
+    p = q.astype(np.float64) @ k.transpose(0, 2, 1)
+    p = (p - p.max(2)[:, :, None]).astype(np.float16).astype(np.float64)
+    assert_same_bits(found["o"], (p @ v).astype(np.float32), "heads")
+
+
 MATMUL = """
 @triton.jit
 def kernel(a, b, o, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
@@ -202,6 +288,8 @@ ERRORS = [
     ("tl.dot(x, x.to(tl.float16))", "one float dtype"),
     ("tl.dot(x.to(tl.int32), x.to(tl.int32))", "one float dtype"),
     ("tl.dot(x, r)", "2-D tiles"),
+    ("tl.dot(x, x[None, :, :])", "2-D tiles"),
+    ("tl.dot(x[None, :, :], tl.zeros((2, 4, 4), tl.float32))", "1 matrices and 2"),
     ("tl.dot(x, 2.0)", "takes a tile"),
     ("tl.dot(x, tl.zeros((8, 4), tl.float32))", "inner sides 4 and 8 differ"),
     ("tl.dot(x, x, tl.zeros((4, 8), tl.float32))", "accumulator of tl.dot is a tile of f32"),

@@ -176,6 +176,10 @@ KERNELS: dict[str, Job] = {
         test_gather.HISTOGRAM, {"x": ramp(512, dtype="i32") % 64, "mask": ramp(512, dtype="i8") % 3, "o": zeros(64, dtype="i32"), "p": zeros(64, dtype="i32"), "n": 500},
         (1,), {"N": 512, "BINS": 64},
     ),
+    "several matrices": (
+        test_dot.BATCHED.replace("{options}", "input_precision='ieee'"),
+        {"a": whole(3, 4, 16, 32), "b": whole(4, 4, 32, 16), "c": whole(5, 4, 16, 16), "o": zeros(4, 16, 16)}, (1,), {"ACC": True, "B": 4, "M": 16, "N": 16, "K": 32},
+    ),
     "matmul": (
         test_dot.MATMUL, {"a": whole(3, 33, 40), "b": whole(4, 40, 17), "o": zeros(33, 17, dtype="f16"), "M": 33, "N": 17, "K": 40}, (2, 2),
         {"BM": 32, "BN": 16, "BK": 32},

@@ -332,6 +332,10 @@ def _entries() -> Iterator[Entry]:
     yield _entry(
         "dot_i8", test_dot.DOT.replace("{options}", ""), "a b: *i8, c o: *i32", "ACC=True M=16 N=32 K=64"
     )
+    batched = test_dot.BATCHED.replace("{options}", "")
+    for name, out in (("f16", "f32"), ("i8", "i32"), ("f64", "f64")):
+        yield _entry(f"dots_{name}", batched, f"a b: *{name}, c o: *{out}", "ACC=True B=4 M=16 N=32 K=16")
+    yield _entry("dots_of_dots", test_dot.ATTENTION, "q k v o: *f32", "H=4 S=16 D=32")
     yield _entry("dot_fp8", test_fp8.DOT, "a: *f8e4m3, b: *f8e5m2, o: *f32", "M=16 N=16 K=32")
     yield _entry("running_reductions", test_control.REDUCE_IN_LOOP, "x o: *f32, n: i32", "M=64 N=32")
     yield _entry("carried_tuple", test_control.TUPLES, "x o: *f32, n: i32", "BLOCK=16")

@@ -655,10 +655,12 @@ class Semantics:
     # Products -------------------------------------------------------------------------------------------------
 
     def dot(self, a: Tensor, b: Tensor, acc: Tensor | None, precision: str, out: DType) -> Tensor:
-        """``a @ b + acc`` of 2-D tiles, summed in ``out`` (f64 for f64 operands, i32 for i8)."""
+        """``a @ b + acc`` of 2-D tiles, or of as many along a first axis, summed in ``out`` (f64 for f64 operands, i32 for i8)."""
         for side in (a, b):
-            if len(side.shape) != 2 or side.is_pointer:
-                raise self.builder.error(f"tl.dot takes 2-D tiles, got {describe(a)} and {describe(b)}")
+            if len(side.shape) not in (2, 3) or len(a.shape) != len(b.shape) or side.is_pointer:
+                raise self.builder.error(
+                    f"tl.dot takes two 2-D tiles, or two 3-D ones, got {describe(a)} and {describe(b)}"
+                )
         if a.scalar.is_fp8 and b.scalar.is_fp8:
             # Both formats are exact in f16.
             a, b = self.cast(a, f16), self.cast(b, f16)
@@ -667,9 +669,13 @@ class Semantics:
                 f"tl.dot takes two tiles of one float dtype, or of i8, got {describe(a)} and {describe(b)}",
                 "convert one of them with .to(...)",
             )
-        if a.shape[1] != b.shape[0]:
+        if a.shape[-1] != b.shape[-2]:
             raise self.builder.error(
-                f"tl.dot of {list(a.shape)} and {list(b.shape)}: the inner sides {a.shape[1]} and {b.shape[0]} differ"
+                f"tl.dot of {list(a.shape)} and {list(b.shape)}: the inner sides {a.shape[-1]} and {b.shape[-2]} differ"
+            )
+        if a.shape[:-2] != b.shape[:-2]:
+            raise self.builder.error(
+                f"tl.dot of {list(a.shape)} and {list(b.shape)}: {a.shape[0]} matrices and {b.shape[0]}"
             )
         # f32 is what out_dtype is where nobody says it.
         sums = {f64: (f64,), f16: (f32, f16), i8: (i32,)}.get(a.scalar, (f32,))
@@ -679,7 +685,7 @@ class Semantics:
                 f"convert the result with .to(tl.{out.language})",
             )
         dtype = out if out in sums else sums[0]
-        shape = (a.shape[0], b.shape[1])
+        shape = (*a.shape[:-1], b.shape[-1])
         if acc is None:
             acc = self.splat(self.builder.number(0, dtype), shape)
         elif acc.is_pointer or acc.shape != shape or acc.dtype != dtype:

@@ -683,7 +683,7 @@ InputPrecision = Literal["ieee", "tf32", "tf32x3"]
 
 
 class Dot(Op, name="tt.dot", traits=PURE):
-    """``a @ b + c`` of [M, K], [K, N] and [M, N]; products and sums in ``c``'s type."""
+    """``a @ b + c`` of [M, K], [K, N] and [M, N], or of as many of each along a first axis; products and sums in ``c``'s type."""
 
     a: Operand
     b: Operand
@@ -694,9 +694,9 @@ class Dot(Op, name="tt.dot", traits=PURE):
         return (self.c.type,)
 
     def verify(self) -> None:
-        (m, k), (k2, n), out = shape_of(self.a.type), shape_of(self.b.type), shape_of(self.c.type)
-        if k != k2 or out != (m, n):
-            raise VerifyError(self, f"shapes {m}x{k}, {k2}x{n}, {out}")
+        (*most, m, k), (*most_b, k2, n), out = (shape_of(v.type) for v in (self.a, self.b, self.c))
+        if k != k2 or most != most_b or out != (*most, m, n):
+            raise VerifyError(self, f"shapes {(*most, m, k)}, {(*most_b, k2, n)}, {out}")
 
     def assembly(self, names: Names) -> str:
         operands = ", ".join(names[v] for v in self.operands)

@@ -59,11 +59,12 @@ class WarpPolicy:
         return blocked(shape, order, vectors, self.lanes, self.warps, scattered=scattered)
 
     def dot(self, shape: tuple[int, ...]) -> Layout:
-        rows, columns = shape
-        per_thread = max(1, rows * columns // (self.lanes * self.warps))
+        *most, rows, columns = shape
+        per_thread = max(1, prod(shape) // (self.lanes * self.warps))
         wide = min(4, columns, per_thread)
         tall = min(4, rows, max(1, per_thread // wide))
-        return blocked(shape, (1, 0), (tall, wide), self.lanes, self.warps)
+        order = tuple(reversed(range(len(shape))))
+        return blocked(shape, order, (*(1 for _ in most), tall, wide), self.lanes, self.warps)
 
     def stored(self, value: Layout, access: Layout) -> Layout:
         small = 1 << value.bits <= self.lanes * self.warps

@@ -63,30 +63,41 @@ def _at(lane: Lane, index: str, flip: int, size: int, base: int) -> str:
 
 
 def _product(machine: Machine, lane: Lane, op: tt.Dot, layout: Layout, a: int, b: int) -> LaneRegisters:
-    """A loop over k: each turn reads one column of the lane's rows and one row of its columns."""
-    (_, k), (_, n) = shape_of(op.a.type), shape_of(op.b.type)
+    """A loop over k: each turn reads one column of the lane's rows and one row of its columns.
+
+    Rows and columns are counted on from matrix to matrix where there are several.
+    """
+    (*_, m, k), (*_, n) = shape_of(op.a.type), shape_of(op.b.type)
     source, out = dtype_of(op.a.type), dtype_of(op.c.type)
     total = accumulates_in(op)
     size = element_bits(source) // 8
-    row, column = machine.coordinate(lane, layout, 0), machine.coordinate(lane, layout, 1)
+    first = machine.coordinate(lane, layout, 0) if len(layout.shape) == 3 else None
+    row, column = (machine.coordinate(lane, layout, axis) for axis in (-2, -1))
+    if first is not None:
+        row = lane.two("or", "i32", row, lane.two("mul", "i32", first, lane.number(m, i32)))
     rows = sorted({index // n for index in layout.indices})
-    columns = sorted({index % n for index in layout.indices})
+    # (matrix, column)
+    columns = sorted({(index // (m * n), index % n) for index in layout.indices})
     start = [c if out == total else machine.widen(lane, c, out, total) for c in lane.registers(op.c)]
 
     def turn(position: str, sums: Sequence[str]) -> list[str]:
         at = lane.broadcast(i32, position)
         left: dict[int, str] = {}
-        right: dict[int, str] = {}
+        right: dict[tuple[int, int], str] = {}
         for r in rows:
             i = lane.two("xor", "i32", row, lane.number(r, i32))
             index = lane.two("add", "i32", lane.two("mul", "i32", i, lane.number(k, i32)), at)
             left[r] = _load(machine, lane, source, total, _at(lane, index, 0, size, a))
-        for c in columns:
+        for matrix, c in columns:
             j = lane.two("xor", "i32", column, lane.number(c, i32))
-            index = lane.two("add", "i32", lane.two("mul", "i32", at, lane.number(n, i32)), j)
-            right[c] = _load(machine, lane, source, total, _at(lane, index, 0, size, b))
+            i = at
+            if first is not None:
+                which = lane.two("xor", "i32", first, lane.number(matrix, i32))
+                i = lane.two("add", "i32", lane.two("mul", "i32", which, lane.number(k, i32)), at)
+            index = lane.two("add", "i32", lane.two("mul", "i32", i, lane.number(n, i32)), j)
+            right[matrix, c] = _load(machine, lane, source, total, _at(lane, index, 0, size, b))
         return [
-            multiply_add(lane, total, left[index // n], right[index % n], s)
+            multiply_add(lane, total, left[index // n], right[index // (m * n), index % n], s)
             for index, s in zip(layout.indices, sums, strict=True)
         ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from teenybuild.compiler.ir.core import Value
@@ -22,8 +23,9 @@ _ROWS, _VECTORS = 4, 2
 
 
 def lower_whole_dot(machine: HostMachine, op: Dot) -> None:
-    """``result[i, j] = c[i, j] + Σ_k a[i, k] b[k, j]``, k in order, each step one multiply-add."""
-    (m, k), (_, n) = shape_of(op.a.type), shape_of(op.b.type)
+    """``result[i, j] = c[i, j] + Σ_k a[i, k] b[k, j]``, k in order, each step one multiply-add; of several, i counts the rows of all."""
+    (*most, m, k), (*_, n) = shape_of(op.a.type), shape_of(op.b.type)
+    matrices = prod(most)
     total = accumulates_in(op)
     a = _in(machine, op.a, total)
     b = _in(machine, op.b, total)
@@ -34,7 +36,7 @@ def lower_whole_dot(machine: HostMachine, op: Dot) -> None:
     same = dtype_of(op.c.type) == total
     text = machine.text
 
-    def block(i: str, j: str) -> None:
+    def block(i: str, j: str, first: str | None) -> None:
         places = [(r, v) for r in range(rows) for v in range(vectors)]
         at = [_index(lane, i, r, n, j, v * lane.width) for r, v in places]
         start = [_load(lane, c, p) for p in at]
@@ -42,7 +44,8 @@ def lower_whole_dot(machine: HostMachine, op: Dot) -> None:
             start = [machine.widen(lane, s, dtype_of(op.c.type), total) for s in start]
 
         def turn(step: str, sums: Sequence[str]) -> list[str]:
-            right = [_load(lane, b, _index(lane, step, 0, n, j, v * lane.width)) for v in range(vectors)]
+            down = step if first is None else lane.op(f"add i64 {first}, {step}")
+            right = [_load(lane, b, _index(lane, down, 0, n, j, v * lane.width)) for v in range(vectors)]
             left = [
                 spread(lane, total.llvm, _element(lane, a, _index(lane, i, r, k, step, 0)))
                 for r in range(rows)
@@ -58,9 +61,11 @@ def lower_whole_dot(machine: HostMachine, op: Dot) -> None:
             _store(lane, out, p, value)
 
     def over_columns(i: str) -> None:
-        counted(text, str(n), lane.width * vectors, (), lambda j, _: block(i, j) or ())
+        # The row of b that the matrix of these rows begins at.
+        first = lane.op(f"mul i64 {lane.op(f'udiv i64 {i}, {m}')}, {k}") if matrices > 1 else None
+        counted(text, str(n), lane.width * vectors, (), lambda j, _: block(i, j, first) or ())
 
-    counted(text, str(m), rows, (), lambda i, _: over_columns(i) or ())
+    counted(text, str(matrices * m), rows, (), lambda i, _: over_columns(i) or ())
 
 
 def _in(machine: HostMachine, value: Value, to: DType) -> Array:
