@@ -602,8 +602,28 @@ def dot(
     max_num_imprecise_acc: int | None = None,
     out_dtype: dtype = float32,
 ) -> Any:
-    """``input @ other + acc`` of tiles [M, K] and [K, N]."""
+    """``input @ other + acc`` of tiles [M, K] and [K, N], or of as many of each along a first axis."""
     _outside("tl.dot")
+
+
+def dot_scaled(
+    lhs: Any,
+    lhs_scale: Any,
+    lhs_format: str,
+    rhs: Any,
+    rhs_scale: Any,
+    rhs_format: str,
+    acc: Any = None,
+    fast_math: bool = False,
+    lhs_k_pack: bool = True,
+    rhs_k_pack: bool = True,
+    out_dtype: Any = float32,
+) -> Any:
+    """``lhs @ rhs + acc`` of tiles in microscaling formats: ``e2m1`` (two a byte, the first in the low bits, along k or, without ``…_k_pack``, along the other axis), ``e4m3``, ``e5m2``, ``bf16``, ``fp16``.
+
+    ``lhs_scale`` [M, K // 32] and ``rhs_scale`` [N, K // 32] are exponents (e8m0, as u8; 255 is NaN, which ``fast_math`` does not look for) or None. Multiplied in bf16, or in f16 beside fp16; summed in f32.
+    """
+    _outside("tl.dot_scaled")
 
 
 class tensor_descriptor:  # Triton's name

@@ -32,6 +32,7 @@ NAMES = (
     "test_control",
     "test_descriptors",
     "test_dot",
+    "test_dot_scaled",
     "test_fp8",
     "test_gather",
     "test_joining",
@@ -61,7 +62,11 @@ APPROXIMATE = {
 }
 #: About pages that fault and bytes beside arrays, which a GPU's memory does not have.
 ABOUT_HOST_MEMORY = {
-    "test_python": {"test_what_kernels_may_not_say", "test_named_tuples_that_do_more", "test_clocks_and_multiprocessors_are_of_gpus"},
+    "test_python": {
+        "test_what_kernels_may_not_say",
+        "test_named_tuples_that_do_more",
+        "test_clocks_and_multiprocessors_are_of_gpus",
+    },
     "test_addresses": {
         "test_accesses_of_nobody_are_not_reported",
         "test_what_a_stray_pointer_may_touch",

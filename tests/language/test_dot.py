@@ -217,7 +217,11 @@ def kernel(q, k, v, o, H: tl.constexpr, S: tl.constexpr, D: tl.constexpr):
 @pytest.mark.parametrize("shape", [(2, 16, 8), (4, 4, 32)])
 def test_products_of_all_heads(shape: tuple[int, int, int]) -> None:
     q, k, v = (whole("f32", shape, n) for n in range(3))
-    found = run(ATTENTION, {"q": q, "k": k, "v": v, "o": np.zeros(shape, np.float32)}, dict(zip("HSD", shape, strict=True)))
+    found = run(
+        ATTENTION,
+        {"q": q, "k": k, "v": v, "o": np.zeros(shape, np.float32)},
+        dict(zip("HSD", shape, strict=True)),
+    )
     p = q.astype(np.float64) @ k.transpose(0, 2, 1)
     p = (p - p.max(2)[:, :, None]).astype(np.float16).astype(np.float64)
     assert_same_bits(found["o"], (p @ v).astype(np.float32), "heads")

@@ -19,6 +19,7 @@ from tests.language import (
     test_debugging,
     test_descriptors,
     test_dot,
+    test_dot_scaled,
     test_fp8,
     test_functions,
     test_gather,
@@ -336,6 +337,18 @@ def _entries() -> Iterator[Entry]:
     for name, out in (("f16", "f32"), ("i8", "i32"), ("f64", "f64")):
         yield _entry(f"dots_{name}", batched, f"a b: *{name}, c o: *{out}", "ACC=True B=4 M=16 N=32 K=16")
     yield _entry("dots_of_dots", test_dot.ATTENTION, "q k v o: *f32", "H=4 S=16 D=32")
+    sides = "ACC=True FAST=False M=16 N=32 K=64"
+    for fa, ta, fb, tb, pa in (
+        ("e2m1", "u8", "e2m1", "u8", False),
+        ("e4m3", "f8e4m3", "e2m1", "u8", True),
+        ("fp16", "f16", "e5m2", "u8", True),
+    ):
+        yield _entry(
+            f"dot_scaled_{fa}_{fb}",
+            test_dot_scaled.SCALED,
+            f"a: *{ta}, b: *{tb}, sa sb: *u8, c o: *f32",
+            f"FA={fa} FB={fb} PA={pa} PB={pa} {sides}",
+        )
     yield _entry("dot_fp8", test_fp8.DOT, "a: *f8e4m3, b: *f8e5m2, o: *f32", "M=16 N=16 K=32")
     yield _entry("running_reductions", test_control.REDUCE_IN_LOOP, "x o: *f32, n: i32", "M=64 N=32")
     yield _entry("carried_tuple", test_control.TUPLES, "x o: *f32, n: i32", "BLOCK=16")

@@ -64,9 +64,4 @@ ALIASES = {
     "triton.language.constexpr": "tl.constexpr",
 }
 #: Names of the Triton language that a later version brings: refused by name, with their own message.
-LATER = frozenset(
-    [
-        "tl.dot_scaled",
-        *(f"tl.extra.libdevice.{name}" for name in LEFT_OUT),
-    ]
-)
+LATER = frozenset(f"tl.extra.libdevice.{name}" for name in LEFT_OUT)
