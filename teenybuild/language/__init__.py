@@ -284,6 +284,26 @@ def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: 
     _outside("tl.atomic_cas")
 
 
+def add(x: Any, y: Any, sanitize_overflow: bool = True) -> Any:
+    """``x + y``."""
+    _outside("tl.add")
+
+
+def sub(x: Any, y: Any, sanitize_overflow: bool = True) -> Any:
+    """``x - y``."""
+    _outside("tl.sub")
+
+
+def mul(x: Any, y: Any, sanitize_overflow: bool = True) -> Any:
+    """``x * y``."""
+    _outside("tl.mul")
+
+
+def condition(arg0: Any, disable_licm: bool = False) -> Any:
+    """The condition of a ``while``, as it is; the option says nothing about what is computed."""
+    _outside("tl.condition")
+
+
 class tensor:
     """What kernels compute with, a scalar or a tile: ``isinstance(x, tl.tensor)``."""
 

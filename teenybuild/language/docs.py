@@ -72,7 +72,7 @@ _LIBDEVICE_RULES = """\
 ## libdevice
 
 `from triton.language.extra import libdevice`, `from triton.language.extra.cuda import libdevice`, `tl.extra.libdevice`, or single names from those modules. The formulas are ours,
-[within 2 units in the last place](accuracy.md). Operands have exactly a dtype that is named, f32 or f64 where none is, all alike; nothing is converted.
+[within 2 units in the last place](accuracy.md), those of Bessel within what NVIDIA says of its own. Operands have exactly a dtype that is named, f32 or f64 where none is, all alike; nothing is converted.
 """
 
 

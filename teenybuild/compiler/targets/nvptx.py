@@ -695,7 +695,10 @@ class GpuMachine(Machine):
             "sqrt": "sqrt.approx.f32 $0, $1;",
             "rsqrt": "rsqrt.approx.f32 $0, $1;",
             "div": "div.full.f32 $0, $1, $2;",
+            "rcp64h": "rcp.approx.ftz.f64 $0, $1;",
         }[function]
+        if function == "rcp64h":
+            return self.text.op(f'call double asm "{asm}", "=d,d"(double {operands[0]}) #2')
         constraints = ",".join(["=f", *["f"] * len(operands)])
         arguments = ", ".join(f"float {o}" for o in operands)
         return self.text.op(f'call float asm "{asm}", "{constraints}"({arguments}) #2')

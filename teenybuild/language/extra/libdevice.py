@@ -408,6 +408,21 @@ def fma_rn(arg0: Any, arg1: Any, arg2: Any) -> Any:
     outside("libdevice.fma_rn")
 
 
+def fma_rz(arg0: Any, arg1: Any, arg2: Any) -> Any:
+    """``arg0 * arg1 + arg2``, rounded toward 0."""
+    outside("libdevice.fma_rz")
+
+
+def fma_rd(arg0: Any, arg1: Any, arg2: Any) -> Any:
+    """``arg0 * arg1 + arg2``, rounded down."""
+    outside("libdevice.fma_rd")
+
+
+def fma_ru(arg0: Any, arg1: Any, arg2: Any) -> Any:
+    """``arg0 * arg1 + arg2``, rounded up."""
+    outside("libdevice.fma_ru")
+
+
 def rsqrt_rn(arg0: Any) -> Any:
     """``1 / sqrt(arg0)``, rounded to the nearest, ties to even."""
     outside("libdevice.rsqrt_rn")
@@ -936,3 +951,48 @@ def hadd(arg0: Any, arg1: Any) -> Any:
 def rhadd(arg0: Any, arg1: Any) -> Any:
     """The average, rounded up, without overflow."""
     outside("libdevice.rhadd")
+
+
+def j0(arg0: Any) -> Any:
+    """The Bessel function of the first kind, of order 0."""
+    outside("libdevice.j0")
+
+
+def j1(arg0: Any) -> Any:
+    """The Bessel function of the first kind, of order 1."""
+    outside("libdevice.j1")
+
+
+def jn(arg0: Any, arg1: Any) -> Any:
+    """The Bessel function of the first kind of ``arg1``, of the order ``arg0``, an i32; NaN for a negative order."""
+    outside("libdevice.jn")
+
+
+def y0(arg0: Any) -> Any:
+    """The Bessel function of the second kind, of order 0; NaN below 0."""
+    outside("libdevice.y0")
+
+
+def y1(arg0: Any) -> Any:
+    """The Bessel function of the second kind, of order 1; NaN below 0."""
+    outside("libdevice.y1")
+
+
+def yn(arg0: Any, arg1: Any) -> Any:
+    """The Bessel function of the second kind of ``arg1``, of the order ``arg0``, an i32; NaN for a negative order and below 0."""
+    outside("libdevice.yn")
+
+
+def cyl_bessel_i0(arg0: Any) -> Any:
+    """The modified Bessel function of the first kind, of order 0."""
+    outside("libdevice.cyl_bessel_i0")
+
+
+def cyl_bessel_i1(arg0: Any) -> Any:
+    """The modified Bessel function of the first kind, of order 1."""
+    outside("libdevice.cyl_bessel_i1")
+
+
+def rcp64h(arg0: Any) -> Any:
+    """``1 / arg0`` of an f64, by the upper 32 bits of both: 20 bits are right, and denormals are 0; on a GPU ``rcp.approx.ftz.f64``."""
+    outside("libdevice.rcp64h")

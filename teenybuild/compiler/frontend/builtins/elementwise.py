@@ -14,7 +14,7 @@ from teenybuild.compiler.ir.types import Pointer
 from teenybuild.dtypes import DType, f32, f64, i32, i64, u32, u64
 
 if TYPE_CHECKING:
-    from teenybuild.compiler.frontend.semantics import Semantics
+    from teenybuild.compiler.frontend.semantics import Operand, Semantics
 
 
 @builtin("tl.pointer_type")
@@ -29,6 +29,20 @@ def pointer_type(
     if isinstance(element_ty, Pointer):
         return Pointer(i64, element_ty)
     return Pointer(a_dtype(s, element_ty, "what tl.pointer_type points to"))
+
+
+def _register_operator(name: str, compute: Callable[[Semantics, Operand, Operand], Tensor]) -> None:
+    def function(s: Semantics, x: object, y: object, sanitize_overflow: object = True) -> Tensor:
+        # Integers wrap, whether or not somebody would look.
+        a_flag(s, sanitize_overflow, "sanitize_overflow")
+        return compute(s, an_operand(s, x, f"tl.{name}"), an_operand(s, y, f"tl.{name}"))
+
+    builtin(f"tl.{name}")(function)
+
+
+_register_operator("add", lambda s, x, y: s.add(x, y))
+_register_operator("sub", lambda s, x, y: s.sub(x, y))
+_register_operator("mul", lambda s, x, y: s.mul(x, y))
 
 
 @builtin("tl.where")

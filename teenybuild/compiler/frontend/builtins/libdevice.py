@@ -23,7 +23,8 @@ Rows = dict[tuple[DType, ...], tuple[str, DType]]
 
 _UNARY = (
     "floor ceil trunc rint nearbyint round sqrt rsqrt cbrt rcbrt exp exp2 exp10 expm1 log log2 log10 log1p logb sin cos tan sinpi "
-    "cospi asin acos atan sinh cosh tanh asinh acosh atanh erf erfc erfcx erfinv erfcinv normcdf normcdfinv tgamma lgamma"
+    "cospi asin acos atan sinh cosh tanh asinh acosh atanh erf erfc erfcx erfinv erfcinv normcdf normcdfinv tgamma lgamma j0 j1 y0 y1 "
+    "cyl_bessel_i0 cyl_bessel_i1"
 )
 _BINARY = "atan2 hypot rhypot copysign nextafter fmod remainder fdim"
 
@@ -49,6 +50,8 @@ def _table() -> dict[str, Rows]:
     }
     for name in ("ldexp", "scalbn"):
         table[name] = {(f32, i32): (f"{name}f", f32), (f64, i32): (name, f64)}
+    for name in ("jn", "yn"):
+        table[name] = {(i32, f32): (f"{name}f", f32), (i32, f64): (name, f64)}
     for name in ("llrint", "llround"):
         table[name] = {(f32,): (f"{name}f", i64), (f64,): (name, i64)}
     table["ilogb"] = {(f32,): ("ilogbf", i32), (f64,): ("ilogb", i32)}
@@ -60,6 +63,7 @@ def _table() -> dict[str, Rows]:
     table["saturatef"] = _one(f32, f32, symbol="saturatef")
     for name in ["sin", "cos", "tan", "exp", "exp10", "log", "log2", "log10"]:
         table[f"fast_{name}f"] = _one(f32, f32, symbol=f"fast_{name}f")
+    table["rcp64h"] = _one(f64, f64, symbol="rcp64h")
     table["fast_powf"] = _one(f32, f32, f32, symbol="fast_powf")
     table["fast_dividef"] = _one(f32, f32, f32, symbol="fast_fdividef")
     return table | _directed() | _conversions() | _integers()
@@ -68,7 +72,7 @@ def _table() -> dict[str, Rows]:
 def _directed() -> dict[str, Rows]:
     """Arithmetic that says how it rounds."""
     table: dict[str, Rows] = {
-        "fma_rn": _floats(3, "fmaf_rn", "fma_rn"),
+        **{f"fma_{mode}": _floats(3, f"fmaf_{mode}", f"fma_{mode}") for mode in ("rn", "rz", "rd", "ru")},
         "rsqrt_rn": _one(f32, f32, symbol="frsqrt_rn"),
     }
     for mode in ("rn", "rz", "rd", "ru"):
@@ -128,21 +132,6 @@ def _integers() -> dict[str, Rows]:
 
 #: Every function that this version has.
 TABLE = _table()
-#: Those of Triton's that it has not: refused by name.
-LEFT_OUT = [
-    "cyl_bessel_i0",
-    "cyl_bessel_i1",
-    "fma_rd",
-    "fma_ru",
-    "fma_rz",
-    "j0",
-    "j1",
-    "jn",
-    "rcp64h",
-    "y0",
-    "y1",
-    "yn",
-]
 
 
 def _taken(rows: Rows) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math as python_math
 
-from teenybuild.compiler.frontend.builtins.libdevice import LEFT_OUT
 from teenybuild.compiler.frontend.values import Kind
 from teenybuild.dtypes import BY_LANGUAGE
 
@@ -64,4 +63,15 @@ ALIASES = {
     "triton.language.constexpr": "tl.constexpr",
 }
 #: Names of the Triton language that a later version brings: refused by name, with their own message.
-LATER = frozenset(f"tl.extra.libdevice.{name}" for name in LEFT_OUT)
+LATER = frozenset(
+    [
+        "tl.float8e4b15",
+        "tl.float8e4b8",
+        "tl.float8e5b16",
+        "tl.target_info",
+        "tl.extra.cuda.convert_custom_float8_sm70",
+        "tl.extra.cuda.convert_custom_float8_sm80",
+        "tl.extra.cuda.gdc_launch_dependents",
+        "tl.extra.cuda.gdc_wait",
+    ]
+)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from teenybuild.compiler.frontend.builtins import elementwise
-from teenybuild.compiler.frontend.builtins.checks import an_operand, constant_int
+from teenybuild.compiler.frontend.builtins.checks import a_flag, an_operand, constant_int
 from teenybuild.compiler.frontend.builtins.registry import BUILTINS, builtin
 from teenybuild.compiler.frontend.values import Function, Range, Tensor, describe, is_constant
 
@@ -77,6 +77,13 @@ def language_range(
     # The options say how to schedule, never what to compute: this version schedules in its own way.
     bounds = (0, arg1) if arg2 is None else (arg1, arg2)
     return _range(s, (*bounds, 1 if step is None else step), False, "tl.range")
+
+
+@builtin("tl.condition")
+def condition(s: Semantics, arg0: object, disable_licm: object = False) -> object:
+    # The condition of a while, with a word on how to compile the loop, which is not for this version.
+    a_flag(s, disable_licm, "disable_licm")
+    return arg0
 
 
 @builtin("tl.static_range")

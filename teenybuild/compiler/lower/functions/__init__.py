@@ -6,10 +6,12 @@ Loaded with the first kernel that calls one.
 from __future__ import annotations
 
 from teenybuild.compiler.lower.functions import (
+    bessel,
     conversion,
     error,
     exponential,
     fast,
+    fused,
     gamma,
     hyperbolic,
     integer,
@@ -22,4 +24,17 @@ from teenybuild.compiler.lower.functions.registry import FUNCTIONS, call
 __all__ = ["FUNCTIONS", "MODULES", "call"]
 
 #: Importing a module of these enters its functions.
-MODULES = (exponential, trigonometric, hyperbolic, power, error, gamma, rounding, conversion, integer, fast)
+MODULES = (
+    exponential,
+    trigonometric,
+    hyperbolic,
+    power,
+    error,
+    gamma,
+    bessel,
+    rounding,
+    conversion,
+    fused,
+    integer,
+    fast,
+)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from teenybuild.compiler.lower.formula import Term
+from teenybuild.compiler.lower.formula import NAN, Term, smallest_normal, where, with_sign
 from teenybuild.compiler.lower.functions.registry import call, function, symbols
-from teenybuild.dtypes import f32
+from teenybuild.dtypes import f32, f64
 
 LN2, LOG10_2 = 0.6931471805599453, 0.30102999566398120
 LOG2E, LOG2_10 = 1.4426950408889634, 3.3219280948873623
@@ -69,6 +69,19 @@ def pow(x: Term, y: Term) -> Term:
     logarithm = _quick("log2", x)
     quick = None if logarithm is None else _quick("exp2", y * logarithm)
     return _or_accurate(quick, "__nv_powf", x, y)
+
+
+@symbols("rcp64h", own=False)
+def reciprocal_of_upper_half(x: Term) -> Term:
+    """1 / x by the upper 32 bits of x, and of the result; denormals count as 0, and so do those that come out. ``rcp.approx.ftz.f64``."""
+    quick = x.lane.machine.approximate(x.lane, "rcp64h", [x.name])
+    if quick is not None:
+        return Term(x.lane, quick, f64)
+    upper = (x.bits & -(1 << 32)).float
+    upper = where(abs(x) < smallest_normal(f64), with_sign(x.number(0.0), x), upper)
+    value = ((1.0 / upper).bits & -(1 << 32)).float
+    value = where(abs(value) < smallest_normal(f64), with_sign(x.number(0.0), x), value)
+    return where(x.is_nan, NAN, value)
 
 
 @function("rsqrt", own=False)

@@ -266,6 +266,12 @@ def cos(x: Term) -> Term:
     return _of_finite(x, _turned(quadrant + 1, r, None))
 
 
+def sine_and_cosine(x: Term) -> tuple[Term, Term]:
+    """sin and cos of a finite number."""
+    quadrant, r = _reduced(x)
+    return _turned(quadrant, r, sign_of(x)), _turned(quadrant + 1, r, None)
+
+
 @function("tan")
 def tan(x: Term) -> Term:
     """sin / cos, both in two floats."""
