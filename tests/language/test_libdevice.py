@@ -447,6 +447,83 @@ def test_fused_multiply_add(name: str) -> None:
             assert result == (rounded(exact, "rn", name) if exact else 0.0)
 
 
+def _triples(name: str) -> tuple[Array, Array, Array]:
+    """Where fused steps are hard: everything cancels but the last bits, one part is nothing beside the other, all is denormal, or overflows."""
+    rng = np.random.default_rng(3)
+    dtype = numpy_dtype(name)
+    info = np.finfo(dtype)
+    x, y, z = _finite(name, 7), _finite(name, 8), _finite(name, 9)
+    few = rng.uniform(-3, 3, 300).astype(dtype)
+    many = (few * 10.0 ** rng.integers(-36, 36, 300)).astype(dtype)
+    with np.errstate(all="ignore"):
+        near = -(few * few[::-1]) * (1 + rng.integers(-2, 3, 300) * info.eps)
+        tiny = (rng.integers(-40, 40, 300) * info.smallest_subnormal).astype(dtype)
+        root = np.sqrt(info.tiny).astype(dtype)
+        parts = [
+            (x, rng.uniform(-3, 3, len(x)), z),
+            (x, y, z),
+            (few, few[::-1], near),
+            (few, few[::-1], near * (2.0 ** rng.integers(-80, 80, 300))),
+            (many, many[::-1], -(many * many[::-1])),
+            (few * root, few[::-1] * root, tiny),
+            (few * root, few[::-1] * root * info.eps, tiny),
+            (tiny, few, -tiny),
+            (few * root, few[::-1] * root * info.eps * info.eps, few),
+            (few, np.ones(300), many),
+            (few * np.sqrt(info.max), few[::-1] * np.sqrt(info.max), few * info.max / 3),
+            (rng.integers(-4, 5, 300), rng.integers(-4, 5, 300), rng.integers(-9, 10, 300)),
+        ]
+        columns = [np.concatenate([np.asarray(p[i]).astype(dtype) for p in parts]) for i in range(3)]
+    keep = np.isfinite(columns[0]) & np.isfinite(columns[1]) & np.isfinite(columns[2])
+    a, b, c = (column[keep] for column in columns)
+    return a, b, c
+
+
+@pytest.mark.parametrize("mode", ["rz", "rd", "ru"])
+@pytest.mark.parametrize("name", FLOATS)
+def test_fused_multiply_add_rounds_as_it_says(name: str, mode: str) -> None:
+    x, y, z = _triples(name)
+    found = evaluated(f"fma_{mode}(x, y, z)", {"x": x, "y": y, "z": z}, name)
+    for a, b, c, result in zip(x.tolist(), y.tolist(), z.tolist(), found.tolist(), strict=True):
+        exact = Fraction(a) * Fraction(b) + Fraction(c)
+        wanted = rounded(exact, mode, name) if exact else 0.0
+        assert result == wanted, f"{a!r} * {b!r} + {c!r}: {result!r}, not {wanted!r}"
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_zeros_and_infinities_of_fused_multiply_add(name: str) -> None:
+    values = [0.0, -0.0, 1.0, -1.0, INF, -INF, NAN]
+    x, y, z = (
+        np.array(v, numpy_dtype(name))
+        for v in zip(*[(a, b, c) for a in values for b in values for c in values], strict=True)
+    )
+    with np.errstate(all="ignore"):
+        nearest = x * y + z
+        same = ((x == 0) | (y == 0)) & (z == 0) & (np.signbit(x) ^ np.signbit(y) == np.signbit(z))
+    down = np.where((nearest == 0) & ~same, np.array(-0.0, x.dtype), nearest)
+    for mode, wanted in (("rz", nearest), ("ru", nearest), ("rd", down)):
+        found = evaluated(f"fma_{mode}(x, y, z)", {"x": x, "y": y, "z": z}, name)
+        assert_same_bits(found, wanted, f"fma_{mode}")
+
+
+def test_reciprocals_of_upper_halves() -> None:
+    """20 bits, the lower half 0, denormals nothing: as ``rcp.approx.ftz.f64`` says."""
+    x = numbers("f64", 2000)
+    found = evaluated("rcp64h(x)", {"x": x}, "f64")
+    assert not (found[~np.isnan(x)].view(np.int64) & 0xFFFFFFFF).any()
+    info = np.finfo(np.float64)
+    with np.errstate(all="ignore"):
+        flushed = np.where(np.abs(x) < info.tiny, np.copysign(0, x), x)
+        wanted = 1 / flushed
+        wanted = np.where(np.abs(wanted) < info.tiny, np.copysign(0, wanted), wanted)
+    plain = np.isfinite(wanted) & (wanted != 0)
+    off = np.abs(found[plain] / wanted[plain] - 1)
+    # At the edge of the normal range either side of it will do.
+    assert (off[np.abs(wanted[plain]) > 4 * info.tiny] < 2.0**-19).all()
+    np.testing.assert_array_equal(found[~plain], wanted[~plain])
+    np.testing.assert_array_equal(np.signbit(found[~np.isnan(x)]), np.signbit(x[~np.isnan(x)]))
+
+
 def test_saturation() -> None:
     x = numbers("f32")
     wanted = np.where(np.isnan(x), np.float32(0), np.clip(x, np.float32(0), np.float32(1)))

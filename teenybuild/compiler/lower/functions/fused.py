@@ -30,7 +30,8 @@ def _left_in_f64(x: Term, y: Term, z: Term, nearest: Term) -> Term:
     back = nearest.to(f64)
     high = total.high
     sign = where(high > back, high.number(1.0), where(high < back, -1.0, total.low))
-    return where(sign > 0.0, nearest.number(1.0), where(sign < 0.0, -1.0, 0.0))
+    one = nearest.number(1.0)
+    return where(sign > 0.0, one, where(sign < 0.0, -one, 0.0))
 
 
 def _exact_sign(terms: Sequence[Term]) -> Term:
