@@ -16,6 +16,7 @@ from teenybuild.compiler.frontend.modules import Library, find_function
 from teenybuild.compiler.frontend.reach import Reached, reach
 from teenybuild.compiler.pipeline import Job, Product, compile_job, target_field
 from teenybuild.compiler.targets.base import Settings
+from teenybuild.decorated import Said, completed
 from teenybuild.diagnostics import did_you_mean, error
 from teenybuild.keys import key_fields, key_of
 from teenybuild.targets import PTX_VERSIONS, Target, TargetError, parse_target, ptx_number
@@ -58,6 +59,7 @@ def compile(
     types: Mapping[str, str],
     const: Mapping[str, Value] | None = None,
     *,
+    config: int | None = None,
     num_warps: int = 4,
     num_stages: int = 3,
     maxnreg: int | None = None,
@@ -76,6 +78,8 @@ def compile(
     ``kernel`` is ``"file.py:function"`` or a function decorated with ``teenybuild.jit`` or ``triton.jit``; its source is read, never run.
     ``types`` gives each run-time parameter its type (``"*f32"``, ``"i32"``, ``"none"``), ``const`` each constant its value,
     ``assume`` what may be relied on: ``{"x_ptr": {"div": 16}, "stride": {"eq": 1}}``.  ``debug`` has run-time assertions carried out.
+    ``config`` is the place, from 0, of one configuration of ``@triton.autotune``, whose constants and options are then taken; what
+    ``@triton.heuristics`` computes is computed where ``const`` does not say it.
 
     Raises :class:`teenybuild.UserError` with everything that is wrong.
     """
@@ -89,8 +93,11 @@ def compile(
             f"globals names {', '.join(unknown)}, which {path} and what it imports do not mention",
             hint=did_you_mean(unknown[0], reached.names),
         )
-    instance = _instance(reached, types, const or {}, assume or {})
-    settings = Settings(num_warps, num_stages, maxnreg, enable_fp_fusion)
+    said = _said(reached, types, const or {}, assume or {})
+    given = Said(*said, Settings(num_warps, num_stages, maxnreg, enable_fp_fusion))
+    given = completed(reached.function, given, config)
+    settings = given.settings
+    instance = Instance(given.types, given.consts, given.assume)
     chosen = _target(target)
     version = ptx_version(chosen, ptx or os.environ.get("TEENYBUILD_PTX_VERSION"))
     job = Job(reached, instance, settings, chosen, version, lineinfo, debug)
@@ -206,12 +213,12 @@ def _locate(kernel: str | Callable[..., Any]) -> tuple[Path, str]:
         raise error(f'a kernel is a function or its name as "file.py:function", not {kernel!r}') from None
 
 
-def _instance(
+def _said(
     reached: Reached,
     types: Mapping[str, str],
     const: Mapping[str, Value],
     assume: Mapping[str, Mapping[str, int]],
-) -> Instance:
+) -> tuple[dict[str, Type], dict[str, Value], dict[str, Assume]]:
     """The mappings in source order, checked against the function's parameters."""
     parameters = [p.arg for p in reached.function.parameters]
     name = reached.function.name
@@ -231,7 +238,7 @@ def _instance(
             except TypeSyntaxError as wrong:
                 raise error(f"the type of {parameter}: {wrong.message}", hint=wrong.hint) from None
     assumed = {p: _assume(p, assume[p]) for p in parameters if p in assume}
-    return Instance(parsed, {p: const[p] for p in parameters if p in const}, assumed)
+    return parsed, {p: const[p] for p in parameters if p in const}, assumed
 
 
 def _assume(parameter: str, given: Any) -> Assume:

@@ -32,7 +32,7 @@ LAYERS = (
     "keys manifest",
     "cache expand",
     "importing",
-    "sources",
+    "sources decorated",
     "api project runtime scaffold chunks ninja",
     "loader state testing",
     "generate worker",
