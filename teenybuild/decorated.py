@@ -97,7 +97,9 @@ def _check_nothing_is_left(function: Function, said: Said) -> None:
     configs = _configs(function)
     tuned = [name for name in missing if any(name in each.consts for each in configs)]
     if tuned:
-        first = ", ".join(f"{name} = {value!r}" for name, value in {**configs[0].consts, **configs[0].options}.items())
+        first = ", ".join(
+            f"{name} = {value!r}" for name, value in {**configs[0].consts, **configs[0].options}.items()
+        )
         raise error(
             f"{function.name} leaves {', '.join(tuned)} to @triton.autotune",
             span=configs[0].span,

@@ -35,7 +35,9 @@ def made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
         path = tmp_path / "kernel.py"
         path.write_text(HEAD + decorators + KERNEL)
         capsys.readouterr()
-        artifact = compile(f"{path}:kernel", "sm_90a", TYPES, cache_dir=tmp_path / "cache", force=True, **said)
+        artifact = compile(
+            f"{path}:kernel", "sm_90a", TYPES, cache_dir=tmp_path / "cache", force=True, **said
+        )
         printed = capsys.readouterr().err.split()
         assert f".reqntid {32 * int(printed[0])}" in str(artifact.ptx)
         return printed

@@ -33,6 +33,8 @@ a kernel names threads; how a tile lies in registers and lanes is the compiler's
 * Tiles broadcast as in NumPy; `x[:, None]` and `x[None, :]` put an axis in, `x[None]` too.
 * A pointer plus a tile of integers is a tile of pointers. `tl.load` and `tl.store` take scalars or tiles of pointers of any rank; a mask and `other` broadcast to them.
   Where the mask is off, memory is not touched.
+* A pointer is an integer of 64 bits where it is wanted as one, and back: `x.to(tl.int64)`, `address.to(tl.pointer_type(tl.float16))`; `tl.pointer_type(tl.pointer_type(tl.float32))` is of pointers that lie in memory. One that is made of an integer may point
+  to whatever the host has put there, or to an argument whose address the kernel takes; accesses through it are not checked by `debug`.
 * Operators are Python's: `+ - * / // % & | ^ ~ << >> < <= == != >= >`, unary `-`, `and or not` (of tiles, element by element). `x if c else y` chooses for constants and scalars; `tl.where` for tiles.
 * `//` and `%` of integers round toward zero, as in C; between two constants they are Python's. `x // 0` and `x % 0` of run-time values are no error and no value in particular, as is a shift by the type's width or more.
 * `/` of integers gives f32; comparisons give i1; `-x` is `0 - x`, so that of `0.0` is `0.0`.
@@ -46,12 +48,14 @@ signed and unsigned are equally wide. `/` of f16 or bf16 is computed, and given,
 
 ## Control flow and functions
 
-* `for i in range(...)`, `tl.range(...)` with bounds known at run time and a step from 1 up (another gives no turns), or a constant one below 0; `tl.static_range(...)` is unrolled. `while` runs as long as its condition, one value, holds: it is asked before each turn and may read or change memory, as a lock does. `break`, `continue` and `return` in a loop are not part of the language.
+* `for i in range(...)`, `tl.range(...)` with bounds known at run time and a step from 1 up (another gives no turns), or a constant one below 0; `tl.static_range(...)` is unrolled. `while` runs as long as its condition, one value, holds: it is asked before each turn and may read or change memory, as a lock does. `break`, `continue`, and `return` in a loop at run time, are not part of the language; one in a loop that is unrolled ends the function.
 * `if` on a constant reads only the branch that is taken; `if` on a scalar of the run keeps what both branches assign, which must then agree in type. `if` on a tile is an error: use `tl.where`.
 * A variable that a loop carries keeps its type from one turn to the next.
 * `boundary_check` of block pointers names axes, `0` the first (in Triton a bare `0` checks nothing).
 * Functions marked `@triton.jit`, of the same file or of another one that is imported, are inlined. They may take functions and tuples as arguments, return several values and return early. A helper may also have no decorator; any but `jit` is an error. Above a kernel's `@triton.jit` others may stand
   (`@triton.autotune`, `@triton.heuristics`): they are about launching, and the manifest may take constants and options from them ([how sources are read](sources.md)).
+* Of Python there are also tuples with slices, named tuples (`NamedTuple` with fields alone, `namedtuple`), comprehensions over tuples, f-strings, methods of strings, `isinstance`, `hasattr`, `getattr`, `len`, `min`, `max`. A function marked `@triton.constexpr_function`
+  is Python that runs while a kernel is compiled, from constants to a constant: what [host code that is read](sources.md) may do.
 * Lanes are not ordered: what one has stored, another may not read in the same program, on a GPU or on the host.
 * Constants: parameters marked `tl.constexpr` (the manifest's `const`), module-level numbers, strings, dtypes, and tuples, lists and dicts of them, `X: tl.constexpr = 1` and `X = tl.constexpr(1)`. Names mean what they mean at the end of
   the file, or, in a module-level expression or a default, at that place. A name that cannot be settled without running the file is an error that says which key of the manifest settles it (`globals`, `roots`, `import`).

@@ -16,8 +16,8 @@ from teenybuild.compiler.ir.core import walk
 from teenybuild.compiler.passes.access import accesses
 from teenybuild.compiler.passes.order import OrderScalars
 from teenybuild.compiler.pipeline import Job, front
-from teenybuild.diagnostics import UserError
 from teenybuild.compiler.targets.base import Settings
+from teenybuild.diagnostics import UserError
 from teenybuild.targets import TARGETS
 from teenybuild.testing import HOST_TARGETS
 from teenybuild.testing import run as run_checked

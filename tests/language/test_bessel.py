@@ -71,7 +71,9 @@ def test_zeros_below_8_keep_their_digits(function: str, name: str) -> None:
     x = np.concatenate(parts)
     x = x[x < 8]
     [found] = computed({"r": f"libdevice.{function}(x_v)"}, {"x": x}).values()
-    assert max(ulps(found, exact_of(EXACT[function], x.astype(np.float64)), name)) < (7 if name == "f64" else 2)
+    assert max(ulps(found, exact_of(EXACT[function], x.astype(np.float64)), name)) < (
+        7 if name == "f64" else 2
+    )
 
 
 @pytest.mark.parametrize("name", FLOATS)
@@ -96,7 +98,11 @@ def test_other_orders(function: str, name: str) -> None:
         else:
             assert abs(got - wanted) < unit(name) * max(1, abs(wanted)) * max(1, int(n[i]) / 8), (n[i], x[i])
     small = np.abs(x) < n
-    relative = [abs(g - w) / abs(w) for g, w, s in zip(found.tolist(), exact, small, strict=True) if s and 1e-30 < abs(w) < 1e30]
+    relative = [
+        abs(g - w) / abs(w)
+        for g, w, s in zip(found.tolist(), exact, small, strict=True)
+        if s and 1e-30 < abs(w) < 1e30
+    ]
     assert len(relative) > 20
     assert max(relative) < (1e-12 if name == "f64" else 2e-7)
 
@@ -104,7 +110,9 @@ def test_other_orders(function: str, name: str) -> None:
 @pytest.mark.parametrize("name", FLOATS)
 def test_ends(name: str) -> None:
     x = np.array([0.0, -0.0, INF, -INF, NAN, -1.0, 1e-30], numpy_dtype(name))
-    texts = {f: (f"libdevice.{f}(x)", name) for f in ("j0", "j1", "y0", "y1", "cyl_bessel_i0", "cyl_bessel_i1")}
+    texts = {
+        f: (f"libdevice.{f}(x)", name) for f in ("j0", "j1", "y0", "y1", "cyl_bessel_i0", "cyl_bessel_i1")
+    }
     found = {f: a.tolist() for f, a in evaluate(texts, {"x": x}, prologue=PROLOGUE).items()}
     tiny = float(x[-1])
     below = {f: float(EXACT[f](1)) for f in ("j0", "j1")}
@@ -117,7 +125,12 @@ def test_ends(name: str) -> None:
         "cyl_bessel_i1": [0.0, -0.0, INF, -INF, NAN, -float(mpmath.besseli(1, 1)), tiny / 2],
     }
     for function, values in wanted.items():
-        np.testing.assert_allclose(found[function], np.array(values, x.dtype), rtol=3e-7 if name == "f32" else 2e-15, err_msg=function)
+        np.testing.assert_allclose(
+            found[function],
+            np.array(values, x.dtype),
+            rtol=3e-7 if name == "f32" else 2e-15,
+            err_msg=function,
+        )
         assert np.signbit(found[function][:2]).tolist() == np.signbit(values[:2]).tolist(), function
 
 
@@ -126,11 +139,47 @@ def test_ends_of_other_orders(name: str) -> None:
     n = np.array([-1, -1, 0, 1, 2, 3, 5, 2, 3, 2, 2, 40, 2, 1000], np.int32)
     x = np.array([1, 0, 0, 0, 0, -0.0, INF, 1e-20, 1e-20, NAN, -1, 1e-3, -INF, 3.0], numpy_dtype(name))
     found = evaluate(
-        {"j": ("libdevice.jn(n, x)", name), "y": ("libdevice.yn(n, x)", name)}, {"n": n, "x": x}, prologue=PROLOGUE
+        {"j": ("libdevice.jn(n, x)", name), "y": ("libdevice.yn(n, x)", name)},
+        {"n": n, "x": x},
+        prologue=PROLOGUE,
     )
     small = float(x[7])
-    j = [NAN, NAN, 1, 0, 0, -0.0, 0, small * small / 8, small**3 / 48, NAN, float(mpmath.besselj(2, 1)), float(mpmath.besselj(40, float(x[11]))), 0, 0]
-    y = [NAN, NAN, -INF, -INF, -INF, -INF, 0, -4 / (np.pi * small * small), float(mpmath.bessely(3, small)), NAN, NAN, float(mpmath.bessely(40, float(x[11]))), NAN, -INF]
+    j = [
+        NAN,
+        NAN,
+        1,
+        0,
+        0,
+        -0.0,
+        0,
+        small * small / 8,
+        small**3 / 48,
+        NAN,
+        float(mpmath.besselj(2, 1)),
+        float(mpmath.besselj(40, float(x[11]))),
+        0,
+        0,
+    ]
+    y = [
+        NAN,
+        NAN,
+        -INF,
+        -INF,
+        -INF,
+        -INF,
+        0,
+        -4 / (np.pi * small * small),
+        float(mpmath.bessely(3, small)),
+        NAN,
+        NAN,
+        float(mpmath.bessely(40, float(x[11]))),
+        NAN,
+        -INF,
+    ]
     with np.errstate(over="ignore", under="ignore"):
-        np.testing.assert_allclose(found["j"], np.array(j).astype(x.dtype), rtol=1e-6 if name == "f32" else 1e-13)
-        np.testing.assert_allclose(found["y"], np.array(y).astype(x.dtype), rtol=1e-6 if name == "f32" else 1e-13)
+        np.testing.assert_allclose(
+            found["j"], np.array(j).astype(x.dtype), rtol=1e-6 if name == "f32" else 1e-13
+        )
+        np.testing.assert_allclose(
+            found["y"], np.array(y).astype(x.dtype), rtol=1e-6 if name == "f32" else 1e-13
+        )

@@ -513,7 +513,9 @@ class Semantics:
         integer = source if isinstance(to, Pointer) else to
         if isinstance(integer, DType) and integer.is_int:
             if isinstance(to, Pointer) and integer.bits == 64:
-                return self.builder.tensor(tt.IntToPtr(value.value, ir_element(to)), to)
+                pointer = ir_element(to)
+                assert isinstance(pointer, Pointer)
+                return self.builder.tensor(tt.IntToPtr(value.value, pointer), to)
             if integer.bits == 64:
                 return self.builder.tensor(tt.PtrToInt(value.value), to)
             if to == i1:

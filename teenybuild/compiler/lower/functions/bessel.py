@@ -247,8 +247,7 @@ def jn(n: Term, x: Term) -> Term:
     up = usual & (a >= order)
     down = usual & (a < order)
     upward = _upward(where(up, n, 0), where(up, order, 0.0), where(up, a, 1.0), zeroth, first)
-    below = [where(down, n, 2), where(down, order, 2.0), where(down, a, 1.0)]
-    downward = _downward(*below, zeroth, first)
+    downward = _downward(where(down, n, 2), where(down, order, 2.0), where(down, a, 1.0), zeroth, first)
     value = where(up, upward, where(down, downward, 0.0))
     # So near 0 the first term of the series is all there is, and of higher orders not even that.
     value = where(n.equals(2) & (a <= _TINY), a * a * 0.125, value)
