@@ -70,6 +70,7 @@ ABOUT_HOST_MEMORY = {
     },
     "test_addresses": {
         "test_accesses_of_nobody_are_not_reported",
+        "test_products_of_a_group",
         "test_what_a_stray_pointer_may_touch",
         "test_what_is_no_address",
     },

@@ -289,6 +289,12 @@ def _entries() -> Iterator[Entry]:
     yield _entry("while_nested", test_while.NESTED, "o: *i32, last: i32")
     yield _entry("while_reads", test_while.LINKED_LIST, "after: *i32, value o: *i64, head: i32")
     yield _entry("addresses_loaded", test_addresses.GROUPED, "x y o: *f16, table: *i64, n: i32", "BLOCK=64")
+    yield _entry(
+        "grouped_products",
+        test_addresses.GROUPED_PRODUCTS,
+        "a_table b_table c_table: *i64, sizes: *i32, groups: i32",
+        "PROGRAMS=3 BM=32 BN=32 BK=16",
+    )
     yield _entry("addresses_each", test_addresses.TILES, "x y o: *i32, table: *u64", "BLOCK=64")
     yield _entry("addresses_computed", test_addresses.COMPUTED, "x o a b: *f32, c: *i64", "BLOCK=256")
     yield _entry(
