@@ -16,6 +16,8 @@ LIBDEVICE = "tl.extra.libdevice."
 #: What only some targets have: (on the host, on a GPU).
 SOME = {
     "tl.inline_asm_elementwise": ("an error with its place", "PTX"),
+    "tl.extra.cuda.globaltimer": ("an error with its place", "PTX"),
+    "tl.extra.cuda.smid": ("an error with its place", "PTX"),
 }
 
 _HEAD = """\
