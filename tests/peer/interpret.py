@@ -7,7 +7,9 @@ In a process of its own, because Triton decides when it is imported whether it i
 from __future__ import annotations
 
 import importlib.util
+import os
 import pickle
+import subprocess
 import sys
 import warnings
 from collections.abc import Mapping
@@ -18,6 +20,7 @@ import ml_dtypes
 import numpy as np
 
 Array = np.ndarray
+ROOT = Path(__file__).parents[2]
 Job = tuple[str, Mapping[str, Any], tuple[int, ...], Mapping[str, Any]]
 
 
@@ -51,6 +54,15 @@ def interpret(
     given = {name: tensor(v) if isinstance(v, np.ndarray) else v for name, v in arguments.items()}
     module.kernel[grid](**given, **const)
     return {name: array(given[name]) for name, v in arguments.items() if isinstance(v, np.ndarray)}
+
+
+def interpreted(jobs: Mapping[str, Job], directory: Path) -> Mapping[str, Any]:
+    """The results of jobs, in a process for all of them."""
+    (directory / "jobs").write_bytes(pickle.dumps(dict(jobs)))
+    command = [sys.executable, "-m", "tests.peer.interpret", str(directory / "jobs"), str(directory / "results")]
+    environment = os.environ | {"TRITON_INTERPRET": "1"}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
+    return pickle.loads((directory / "results").read_bytes())
 
 
 def main(jobs: Path, results: Path) -> None:

@@ -13,18 +13,12 @@ Left out is where the interpreter itself is wrong (3.6.0):
 from __future__ import annotations
 
 import itertools
-import os
-import pickle
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.compiler.corpus import TESTS
 from tests.language import (
     oracle,
     test_addresses,
@@ -43,6 +37,8 @@ from tests.language import (
 )
 from tests.support.elementwise import elementwise, language_dtype
 from tests.support.run import Array, Typed, assert_same_bits, numpy_dtype, run, write_source
+
+from .interpret import interpreted
 
 pytestmark = pytest.mark.peer
 pytest.importorskip("triton")
@@ -275,9 +271,8 @@ with np.errstate(all="ignore"):
 
 
 @pytest.fixture(scope="module")
-def interpreted(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
+def results(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     """What the interpreter gives for every job: one process for all."""
-    directory = tmp_path_factory.mktemp("interpreter")
     given = {
         name: (
             str(write_source(source)),
@@ -287,23 +282,13 @@ def interpreted(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
         )
         for name, (source, arguments, grid, const) in JOBS.items()
     }
-    (directory / "jobs").write_bytes(pickle.dumps(given))
-    command = [
-        sys.executable,
-        "-m",
-        "tests.peer.interpret",
-        str(directory / "jobs"),
-        str(directory / "results"),
-    ]
-    environment = os.environ | {"TRITON_INTERPRET": "1"}
-    subprocess.run(command, cwd=TESTS.parent, env=environment, check=True, capture_output=True, text=True)
-    return pickle.loads((directory / "results").read_bytes())
+    return interpreted(given, tmp_path_factory.mktemp("interpreter"))
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_the_interpreter_agrees(name: str, interpreted: Mapping[str, Path]) -> None:
+def test_the_interpreter_agrees(name: str, results: Mapping[str, Any]) -> None:
     source, arguments, grid, const = JOBS[name]
-    theirs: Any = interpreted[name]
+    theirs: Any = results[name]
     assert isinstance(theirs, dict), theirs
     with np.errstate(all="ignore"):
         ours = run(source, arguments, const, grid)

@@ -1,0 +1,108 @@
+"""Random programs over the whole language, in real Triton: its interpreter computes what NumPy says, its front end agrees on every dtype and
+shape, and its parser reads our ``.mlir``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from teenybuild.dtypes import BY_NUMPY
+from tests.language import oracle
+from tests.support.programs import PROGRAMS, Program, Rules, by_seed
+from tests.support.run import build, write_source
+
+from .interpret import interpreted
+from .test_triton_parser import operations, parse
+
+pytestmark = pytest.mark.peer
+pytest.importorskip("triton")
+pytest.importorskip("torch")
+
+#: What the interpreter (3.6.0) lacks or gets wrong, and the front end does right.
+NOT_INTERPRETED = {
+    "mapped": "it has no tl.map_elementwise",
+    "described_atomics": "it has no descriptor reductions",
+    "logic": "Python's own not, and, or ask whether a whole tile is true",
+    "python_functions": "Python's own abs, min, max do not know its tensors",
+    "soft_maxima": "tl.softmax fails in it",
+    "clamps": "NaN comes out as NaN whatever is asked",
+    "ends": "its histograms hold 64 bits under the name of int32, which tl.cat then refuses",
+}
+#: What Triton's own front end does not take.
+NOT_TRITON: dict[str, str] = {}
+
+#: bf16 it computes as integers, and floats of 8 bits it has no torch tensors for that NumPy could read.
+INTERPRETED = Rules(frozenset(NOT_INTERPRETED), ("i1", *oracle.INTEGERS, "f16", "f32", "f64"), tame=True)
+READ = Rules(frozenset(NOT_TRITON))
+SEEDS = range(250)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
+    """What the interpreter leaves in the arguments of every program: one process for all."""
+    programs = {str(seed): by_seed(seed, INTERPRETED) for seed in SEEDS}
+    jobs = {
+        seed: (str(write_source(p.source(checked=False))), p.arguments, (PROGRAMS,), {})
+        for seed, p in programs.items()
+    }
+    return interpreted(jobs, tmp_path_factory.mktemp("interpreter"))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_interpreter_agrees(seed: int, results: Mapping[str, Any]) -> None:
+    """With NumPy, which our targets agree with: bit for bit, or, where floats are added up or functions near, nearly."""
+    program, theirs = by_seed(seed, INTERPRETED), results[str(seed)]
+    assert isinstance(theirs, dict), f"{theirs}\n\n{program.source()}"
+    for name, wanted in program.expected().items():
+        program.compare(name, theirs[name].reshape(program.arguments[name].shape), wanted, f"interpreted, seed {seed}")
+
+
+def triton_ir(program: Program, path: Path) -> Any:
+    """The module that Triton's front end makes of a program, without a GPU."""
+    from triton._C.libtriton import ir
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource, make_backend
+
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    types = {n: f"*{_TRITON.get(t := BY_NUMPY[a.dtype.name].name, t)}" for n, a in program.arguments.items()}
+    backend = make_backend(GPUTarget("cuda", 90, 32))
+    options = backend.parse_options({})
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    return ASTSource(module.kernel, types).make_ir(
+        GPUTarget("cuda", 90, 32), options, backend.get_codegen_implementation(options), backend.get_module_map(), context
+    )  # fmt: skip
+
+
+_TRITON = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64", "f8e4m3": "fp8e4nv", "f8e5m2": "fp8e5"}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_front_end_agrees(seed: int, tmp_path: Path) -> None:
+    """On the dtype and shape of every value, which the program asserts; and what we print of it, the parser reads."""
+    from triton._C.libtriton import ir
+
+    program = by_seed(seed, READ)
+    source = program.source()
+    try:
+        triton_ir(program, write_source(source))
+    except Exception as wrong:
+        wrong.add_note(source)
+        raise
+    with np.errstate(all="ignore"):
+        text = build(source, program.arguments, num_warps=program.num_warps).artifact.mlir
+    context = ir.context()
+    ir.load_dialects(context)
+    assert operations(str(parse(text, tmp_path / "kernel.mlir", context))) == operations(text)

@@ -1,0 +1,36 @@
+"""Random programs over the whole language: what they are made of, and how one is made."""
+
+from __future__ import annotations
+
+import random
+
+from . import combining, control, elementwise, memory, shapes  # noqa: F401  # they fill OPERATIONS
+from .registry import OPERATIONS, write_step
+from .writer import PROGRAMS, Chance, Near, Program, Rules, Step, Value, Writer
+
+__all__ = ["OPERATIONS", "PROGRAMS", "Near", "Program", "Rules", "by_seed", "program"]
+
+#: Values that are stored, the last ones first: what is not stored is dead code.
+STORED = 5
+#: Steps that are asked for; each makes what it needs before it.
+LONGEST = 7
+
+
+def program(chance: Chance, rules: Rules = Rules()) -> Program:  # noqa: B008  # frozen
+    """A program, as chance has it."""
+    w = Writer(chance, rules)
+    w.add(Step(("p = tl.program_id(0)",), (), (), lambda: ()))
+    w.values.append(Value("p", "i32", ()))
+    for _ in range(1 + chance(LONGEST)):
+        write_step(w)
+    used = {name for step in w.steps for name in step.uses}
+    ends = [v for step in w.steps for v in step.gives if v.name not in used]
+    for value in ends[-STORED:]:
+        w.store(value)
+    fused = "multiply_add" not in rules.without and chance(5) == 4
+    return Program(tuple(w.steps), w.helpers, fused, (4, 1, 2, 8)[chance(4)])
+
+
+def by_seed(seed: int, rules: Rules = Rules()) -> Program:  # noqa: B008  # frozen
+    """The same program for the same seed."""
+    return program(random.Random(seed).randrange, rules)
