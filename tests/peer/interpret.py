@@ -59,7 +59,13 @@ def interpret(
 def interpreted(jobs: Mapping[str, Job], directory: Path) -> Mapping[str, Any]:
     """The results of jobs, in a process for all of them."""
     (directory / "jobs").write_bytes(pickle.dumps(dict(jobs)))
-    command = [sys.executable, "-m", "tests.peer.interpret", str(directory / "jobs"), str(directory / "results")]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.peer.interpret",
+        str(directory / "jobs"),
+        str(directory / "results"),
+    ]
     environment = os.environ | {"TRITON_INTERPRET": "1"}
     subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
     return pickle.loads((directory / "results").read_bytes())

@@ -1,11 +1,10 @@
 """Random programs over the whole language, in real Triton: its interpreter computes what NumPy says, its front end agrees on every dtype and
-shape, and its parser reads our ``.mlir``.
+shape, and its parser reads our ``.mlir``; NVIDIA's assembler takes their PTX.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import pickle
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,11 @@ import pytest
 from teenybuild.dtypes import BY_NUMPY
 from tests.language import oracle
 from tests.support.programs import PROGRAMS, Program, Rules, by_seed
+from tests.support.programs.building import compile_program
 from tests.support.run import build, write_source
 
 from .interpret import interpreted
+from .test_assembler import MAIN, assemble
 from .test_triton_parser import operations, parse
 
 pytestmark = pytest.mark.peer
@@ -30,16 +31,20 @@ NOT_INTERPRETED = {
     "mapped": "it has no tl.map_elementwise",
     "described_atomics": "it has no descriptor reductions",
     "logic": "Python's own not, and, or ask whether a whole tile is true",
-    "python_functions": "Python's own abs, min, max do not know its tensors",
     "soft_maxima": "tl.softmax fails in it",
+    "normal_numbers": "it holds them in 64 bits under the name of f32, and stores all 64",
     "clamps": "NaN comes out as NaN whatever is asked",
-    "ends": "its histograms hold 64 bits under the name of int32, which tl.cat then refuses",
 }
 #: What Triton's own front end does not take.
-NOT_TRITON: dict[str, str] = {}
+NOT_TRITON = {
+    "python_functions": "it knows no abs of a tensor; and its interpreter no min or max",
+    "not_of_numbers": "it takes not of truth values only",
+}
 
 #: bf16 it computes as integers, and floats of 8 bits it has no torch tensors for that NumPy could read.
-INTERPRETED = Rules(frozenset(NOT_INTERPRETED), ("i1", *oracle.INTEGERS, "f16", "f32", "f64"), tame=True)
+INTERPRETED = Rules(
+    frozenset(NOT_INTERPRETED | NOT_TRITON), ("i1", *oracle.INTEGERS, "f16", "f32", "f64"), tame=True
+)
 READ = Rules(frozenset(NOT_TRITON))
 SEEDS = range(250)
 
@@ -61,7 +66,9 @@ def test_the_interpreter_agrees(seed: int, results: Mapping[str, Any]) -> None:
     program, theirs = by_seed(seed, INTERPRETED), results[str(seed)]
     assert isinstance(theirs, dict), f"{theirs}\n\n{program.source()}"
     for name, wanted in program.expected().items():
-        program.compare(name, theirs[name].reshape(program.arguments[name].shape), wanted, f"interpreted, seed {seed}")
+        program.compare(
+            name, theirs[name].reshape(program.arguments[name].shape), wanted, f"interpreted, seed {seed}"
+        )
 
 
 def triton_ir(program: Program, path: Path) -> Any:
@@ -86,9 +93,17 @@ def triton_ir(program: Program, path: Path) -> Any:
     )  # fmt: skip
 
 
-_TRITON = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64", "f8e4m3": "fp8e4nv", "f8e5m2": "fp8e5"}
+_TRITON = {
+    "f16": "fp16",
+    "bf16": "bf16",
+    "f32": "fp32",
+    "f64": "fp64",
+    "f8e4m3": "fp8e4nv",
+    "f8e5m2": "fp8e5",
+}
 
 
+@pytest.mark.filterwarnings("ignore:Logical operators", "ignore:view is deprecated")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_front_end_agrees(seed: int, tmp_path: Path) -> None:
     """On the dtype and shape of every value, which the program asserts; and what we print of it, the parser reads."""
@@ -106,3 +121,14 @@ def test_the_front_end_agrees(seed: int, tmp_path: Path) -> None:
     context = ir.context()
     ir.load_dialects(context)
     assert operations(str(parse(text, tmp_path / "kernel.mlir", context))) == operations(text)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_they_assemble(seed: int) -> None:
+    """For the oldest, a middle and the newest architecture in turn."""
+    program, arch = by_seed(seed), MAIN[seed % len(MAIN)]
+    try:
+        assemble(str(compile_program(program, arch).ptx), arch)
+    except RuntimeError as wrong:
+        wrong.add_note(program.source())
+        raise

@@ -6,7 +6,7 @@ import random
 
 from . import combining, control, elementwise, memory, shapes  # noqa: F401  # they fill OPERATIONS
 from .registry import OPERATIONS, write_step
-from .writer import PROGRAMS, Chance, Near, Program, Rules, Step, Value, Writer
+from .writer import FIRST, PROGRAMS, Chance, Near, Program, Rules, Writer
 
 __all__ = ["OPERATIONS", "PROGRAMS", "Near", "Program", "Rules", "by_seed", "program"]
 
@@ -19,12 +19,11 @@ LONGEST = 7
 def program(chance: Chance, rules: Rules = Rules()) -> Program:  # noqa: B008  # frozen
     """A program, as chance has it."""
     w = Writer(chance, rules)
-    w.add(Step(("p = tl.program_id(0)",), (), (), lambda: ()))
-    w.values.append(Value("p", "i32", ()))
+    w.add(FIRST)
     for _ in range(1 + chance(LONGEST)):
         write_step(w)
     used = {name for step in w.steps for name in step.uses}
-    ends = [v for step in w.steps for v in step.gives if v.name not in used]
+    ends = [v for step in w.steps[1:] for v in step.gives if v.name not in used]
     for value in ends[-STORED:]:
         w.store(value)
     fused = "multiply_add" not in rules.without and chance(5) == 4

@@ -53,7 +53,11 @@ def enclose(
 ) -> None:
     """Adds a block: lines before it and in it; ``compute`` gets what is known outside."""
     own = {v.name for s in steps for v in s.gives}
-    outer = list(dict.fromkeys(n for n in [*uses, *(u for s in steps for u in s.uses)] if n not in own and n != gives.name))
+    outer = list(
+        dict.fromkeys(
+            n for n in [*uses, *(u for s in steps for u in s.uses)] if n not in own and n != gives.name
+        )
+    )
     # What is made outside only: the block's own counters are known when it runs.
     outer = [n for n in outer if n == "p" or any(v.name == n for v in w.values)]
     reads = {n: a for s in steps for n, a in s.reads.items()}

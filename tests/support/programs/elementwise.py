@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from tests.language import oracle
+from tests.language.test_fp8 import rounded
 from tests.support.run import Array, numpy_dtype
 
 from .registry import operation
 from .writer import FP8, LARGEST, Shape, Value, Writer, language
 
 REAL = ("f32", "f64")
+BITS = ("i1", *oracle.INTEGERS)
 
 
 def mate(w: Writer, x: Value, dtypes: tuple[str, ...] = oracle.ALL) -> tuple[Value, Shape]:
@@ -46,7 +48,7 @@ def operators(w: Writer) -> None:
     x = w.value(among)
     y, shape = mate(w, x, among)
     dtype = oracle.promote(x.dtype, y.dtype, division=division)
-    if dtype is None or (w.rules.tame and "i1" == dtype and op in "+-"):
+    if dtype is None or (w.rules.tame and dtype == "i1" and op in "+-"):
         return
     if division:
         one = "True" if dtype == "i1" else "1"
@@ -55,7 +57,14 @@ def operators(w: Writer) -> None:
             compute=lambda y: oracle.nonzero(oracle.cast(y, dtype)),
         )  # fmt: skip
     given = "i1" if op in oracle.COMPARISONS else dtype
-    w.emit(oracle.spell(op, "{0}", "{1}"), given, shape, x, y, compute=together(lambda a, b: oracle.binary(op, a, b, dtype)))
+    w.emit(
+        oracle.spell(op, "{0}", "{1}"),
+        given,
+        shape,
+        x,
+        y,
+        compute=together(lambda a, b: oracle.binary(op, a, b, dtype)),
+    )
 
 
 @operation
@@ -79,7 +88,13 @@ def numbers(w: Writer) -> None:
         text, swap = oracle.spell(op, "{0}", f"({number!r})"), False
     else:
         text, swap = oracle.spell(op, f"({number!r})", "{0}"), True
-    w.emit(text, given, x.shape, x, compute=lambda a: oracle.binary(op, *((right, a) if swap else (a, right)), dtype))
+    w.emit(
+        text,
+        given,
+        x.shape,
+        x,
+        compute=lambda a: oracle.binary(op, *((right, a) if swap else (a, right)), dtype),
+    )
 
 
 @operation
@@ -122,15 +137,30 @@ def shifts(w: Writer) -> None:
         return
     y, shape = mate(w, x, (x.dtype,))
     mask = oracle.width(x.dtype) - 1
-    w.emit(f"{{0}} {op} ({{1}} & {mask})", x.dtype, shape, x, y, compute=together(lambda a, b: shift(a, b & np.array(mask, b.dtype))))
+    w.emit(
+        f"{{0}} {op} ({{1}} & {mask})",
+        x.dtype,
+        shape,
+        x,
+        y,
+        compute=together(lambda a, b: shift(a, b & np.array(mask, b.dtype))),
+    )
 
 
 @operation
 def unary(w: Writer) -> None:
     op = w.choose(["minus", "abs", "invert"])
-    x = w.value(oracle.ALL if op == "abs" else (*oracle.INTEGERS, *oracle.FLOATS) if op == "minus" else ("i1", *oracle.INTEGERS))
+    x = w.value(
+        oracle.ALL
+        if op == "abs"
+        else (*oracle.INTEGERS, *oracle.FLOATS)
+        if op == "minus"
+        else ("i1", *oracle.INTEGERS)
+    )
     if op == "minus":
-        w.emit("-{0}", x.dtype, x.shape, x, compute=lambda a: oracle.binary("-", np.zeros_like(a), a, x.dtype))
+        w.emit(
+            "-{0}", x.dtype, x.shape, x, compute=lambda a: oracle.binary("-", np.zeros_like(a), a, x.dtype)
+        )
     elif op == "abs":
         w.emit(w.choose(["tl.abs({0})", "{0}.abs()"]), x.dtype, x.shape, x, compute=np.abs)
     elif not (w.rules.tame and x.dtype not in oracle.SIGNED):
@@ -140,13 +170,20 @@ def unary(w: Writer) -> None:
 @operation
 def logic(w: Writer) -> None:
     """``not``, ``and``, ``or``: of tiles too, element by element."""
-    op, x = w.choose(["not", "and", "or"]), w.value(oracle.ALL)
+    op, x = w.choose(["not", "and", "or"]), w.value(("i1",))
     if op == "not":
-        w.emit("not {0}", "i1", x.shape, x, compute=lambda a: a == np.zeros((), a.dtype))
+        w.emit("not {0}", "i1", x.shape, x, compute=np.logical_not)
         return
     y, compute = w.value(oracle.ALL, x.shape), np.logical_and if op == "and" else np.logical_or
-    x, y = (w.emit("{0} > 1", "i1", x.shape, v, compute=lambda a: a > np.ones((), a.dtype)) for v in (x, y))
+    y = w.emit("{0} > 1", "i1", x.shape, y, compute=lambda a: a > np.ones((), a.dtype))
     w.emit(f"{{0}} {op} {{1}}", "i1", x.shape, x, y, compute=compute)
+
+
+@operation
+def not_of_numbers(w: Writer) -> None:
+    """``not``, of what is no truth value."""
+    x = w.value((*oracle.INTEGERS, *oracle.FLOATS))
+    w.emit("not {0}", "i1", x.shape, x, compute=lambda a: a == np.zeros((), a.dtype))
 
 
 @operation
@@ -157,7 +194,15 @@ def choices(w: Writer) -> None:
     y = w.value(oracle.ALL, x.shape)
     dtype = oracle.promote(x.dtype, y.dtype)
     assert dtype is not None
-    w.emit("tl.where({0}, {1}, {2})", dtype, shape, c, x, y, compute=lambda c, a, b: np.where(c, oracle.cast(a, dtype), oracle.cast(b, dtype)))
+    w.emit(
+        "tl.where({0}, {1}, {2})",
+        dtype,
+        shape,
+        c,
+        x,
+        y,
+        compute=lambda c, a, b: np.where(c, oracle.cast(a, dtype), oracle.cast(b, dtype)),
+    )
 
 
 @operation
@@ -170,7 +215,13 @@ def clamps(w: Writer) -> None:
         found = np.where(a < low, np.array(low, a.dtype), np.where(a > high, np.array(high, a.dtype), a))
         return np.where(np.isnan(a), a if nan else np.array(low, a.dtype), found)
 
-    w.emit(f"tl.clamp({{0}}, {low}, {high}{', propagate_nan=tl.PropagateNan.ALL' if nan else ''})", x.dtype, x.shape, x, compute=compute)
+    w.emit(
+        f"tl.clamp({{0}}, {low}, {high}{', propagate_nan=tl.PropagateNan.ALL' if nan else ''})",
+        x.dtype,
+        x.shape,
+        x,
+        compute=compute,
+    )
 
 
 @operation
@@ -186,37 +237,56 @@ def multiply_add(w: Writer) -> None:
     w.emit("tl.fma({0}, {1}, {2})", "f32", x.shape, x, y, z, compute=compute, near=True)
 
 
+def _cast(a: Array, to: str) -> Array:
+    """As the oracles have it; floats of 8 bits are exact in all the others."""
+    if to in FP8:
+        return rounded(a, to)
+    if oracle.name_of(a) in FP8:
+        return a.astype(np.float32).astype(numpy_dtype(to))
+    return oracle.cast(a, to)
+
+
 @operation
 def casts(w: Writer) -> None:
-    """To every dtype; to and from floats of 8 bits by way of what rounds once."""
+    """To every dtype; between floats of 8 bits and integers Triton has none."""
     x = w.value((*oracle.ALL, *FP8))
     to = w.dtype((*oracle.ALL, *FP8))
-    if x.dtype in FP8 or to in FP8:
-        from tests.language.test_fp8 import rounded
-
-        if x.dtype == "i1" or to == "i1" or (x.dtype in FP8 and to in (*oracle.INTEGERS, x.dtype)):
-            return
-        if to in FP8:
-            compute: Callable[[Array], Array] = lambda a: rounded(a, to)
-        else:
-            compute = lambda a: a.astype(np.float32).astype(numpy_dtype(to))
-    else:
-        if w.rules.tame and x.dtype in oracle.FLOATS and to in oracle.INTEGERS:
-            x = w.emit("tl.where(tl.abs({0}) < 100, tl.abs({0}), 1).to({0}.dtype)", x.dtype, x.shape, x, compute=lambda a: np.where(np.abs(a) < 100, np.abs(a), np.ones((), a.dtype)))
-        compute = lambda a: oracle.cast(a, to)
+    if (x.dtype in FP8 and (to in BITS or to == x.dtype)) or (to in FP8 and x.dtype in BITS):
+        return
+    if w.rules.tame and x.dtype in oracle.FLOATS and to in oracle.INTEGERS:
+        text = "tl.where(tl.abs({0}) < 100, tl.abs({0}), 1).to({0}.dtype)"
+        x = w.emit(
+            text,
+            x.dtype,
+            x.shape,
+            x,
+            compute=lambda a: np.where(np.abs(a) < 100, np.abs(a), np.ones((), a.dtype)),
+        )
     text = w.choose(["{0}.to(D)", "tl.cast({0}, D)"]).replace("D", language(to))
-    w.emit(text, to, x.shape, x, compute=compute)
+    w.emit(text, to, x.shape, x, compute=lambda a: _cast(a, to))
 
 
 @operation
 def bitcasts(w: Writer) -> None:
     """Bits as they are. What bits a NaN has is not fixed, so there is none."""
     x = w.value((*oracle.INTEGERS, *oracle.FLOATS))
-    same = [d for d in (*oracle.INTEGERS, *oracle.FLOATS) if numpy_dtype(d).itemsize == numpy_dtype(x.dtype).itemsize]
+    same = [
+        d
+        for d in (*oracle.INTEGERS, *oracle.FLOATS)
+        if numpy_dtype(d).itemsize == numpy_dtype(x.dtype).itemsize
+    ]
     to = w.dtype(same)
     if x.dtype in oracle.FLOATS:
-        x = w.emit("tl.where({0} == {0}, {0}, 0.0).to({0}.dtype)", x.dtype, x.shape, x, compute=lambda a: np.where(a == a, a, np.zeros((), a.dtype)))
-    w.emit(f"{{0}}.to({language(to)}, bitcast=True)", to, x.shape, x, compute=lambda a: a.view(numpy_dtype(to)))
+        x = w.emit(
+            "tl.where({0} == {0}, {0}, 0.0).to({0}.dtype)",
+            x.dtype,
+            x.shape,
+            x,
+            compute=lambda a: np.where(a == a, a, np.zeros((), a.dtype)),
+        )
+    w.emit(
+        f"{{0}}.to({language(to)}, bitcast=True)", to, x.shape, x, compute=lambda a: a.view(numpy_dtype(to))
+    )
 
 
 def _ulps(a: Array, count: float) -> Array:
@@ -266,7 +336,14 @@ def _function(w: Writer, names: list[str]) -> None:
 
 @operation
 def functions(w: Writer) -> None:
-    _function(w, [n for n, (_, error) in FUNCTIONS.items() if not error or n in ("tl.log", "tl.log2", "tl.sin", "tl.cos", "tl.erf")])
+    _function(
+        w,
+        [
+            n
+            for n, (_, error) in FUNCTIONS.items()
+            if not error or n in ("tl.log", "tl.log2", "tl.sin", "tl.cos", "tl.erf")
+        ],
+    )
 
 
 @operation
@@ -296,7 +373,7 @@ def high_products(w: Writer) -> None:
     y = w.value((x.dtype,), x.shape)
     width = oracle.width(x.dtype)
     exact = np.vectorize(lambda a, b: (int(a) * int(b)) >> width, otypes=[object])
-    w.emit("tl.umulhi({0}, {1})", x.dtype, x.shape, x, y, compute=lambda a, b: exact(a, b))
+    w.emit("tl.umulhi({0}, {1})", x.dtype, x.shape, x, y, compute=exact)
 
 
 @operation
@@ -305,7 +382,13 @@ def rounded_up(w: Writer) -> None:
     x = w.value(("i32", "i64", "u32"))
     by = w.number(1, 9)
     small = w.emit("{0} & 1023", x.dtype, x.shape, x, compute=lambda a: a & np.array(1023, a.dtype))
-    w.emit(f"tl.cdiv({{0}}, {by})", x.dtype, x.shape, small, compute=lambda a: (a + np.array(by - 1, a.dtype)) // np.array(by, a.dtype))
+    w.emit(
+        f"tl.cdiv({{0}}, {by})",
+        x.dtype,
+        x.shape,
+        small,
+        compute=lambda a: (a + np.array(by - 1, a.dtype)) // np.array(by, a.dtype),
+    )
 
 
 @operation
@@ -338,7 +421,13 @@ def mapped(w: Writer) -> None:
         return np.where(a < b, a - b, np.where(b < 3, (a + b) * np.array(2, a.dtype), a + b))
 
     pair = (Value(w.fresh(), x.dtype, x.shape), Value(w.fresh(), x.dtype, x.shape))
-    w.give(f"tl.map_elementwise({name}, {{0}}, {{1}})", pair, x, y, compute=lambda a, b: (first(a, b), np.where(a < b, b, a)))
+    w.give(
+        f"tl.map_elementwise({name}, {{0}}, {{1}})",
+        pair,
+        x,
+        y,
+        compute=lambda a, b: (first(a, b), np.where(a < b, b, a)),
+    )
 
 
 @operation
@@ -351,5 +440,10 @@ def hints(w: Writer) -> None:
         "max_contiguous": (f"tl.arange(0, {side}) + 3", np.arange(side) + 3),
         "max_constancy": (f"tl.arange(0, {side}) // {number}", np.arange(side) // number),
     }[hint]
-    w.line(w.choose([f"tl.assume(p < {number + 1})", "tl.debug_barrier()"]))
-    w.emit(f"tl.{hint}({text}, {number})", "i32", (side,), compute=lambda: array)
+    w.emit(
+        f"tl.{hint}({text}, {number})",
+        "i32",
+        (side,),
+        compute=lambda: array,
+        before=[w.choose([f"tl.assume(p < {number + 1})", "tl.debug_barrier()"])],
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tests.language import oracle
-from tests.support.run import Array, numpy_dtype
+from tests.support.run import Array
 
 from .registry import operation, outermost
 from .writer import FP8, PROGRAMS, Step, Value, Writer, offsets
@@ -20,7 +20,10 @@ WIDE = ("i32", "u32", "i64", "u64")
 @operation
 def loads(w: Writer) -> None:
     """Another argument."""
-    w.load(w.dtype((*oracle.ALL, *FP8)), w.choose([(16,), (), (4, 8), (64,), (2, 4, 8), (16, 16), (2, 2, 4, 2, 2), (4, 1, 16)]))
+    w.load(
+        w.dtype((*oracle.ALL, *FP8)),
+        w.choose([(16,), (), (4, 8), (64,), (2, 4, 8), (16, 16), (2, 2, 4, 2, 2), (4, 1, 16)]),
+    )
 
 
 @operation
@@ -50,14 +53,25 @@ def scattered_loads(w: Writer) -> None:
     dtype = w.dtype(oracle.ALL)
     array, name = w.array(dtype, (32,)), w.fresh("x")
     at = w.emit("{0} & 31", index.dtype, index.shape, index, compute=lambda i: i & np.array(31, i.dtype))
-    w.emit(f"tl.load({name} + {{0}})", dtype, index.shape, at, compute=lambda i: array[i.astype(np.int64)], reads={name: array})
+    w.emit(
+        f"tl.load({name} + {{0}})",
+        dtype,
+        index.shape,
+        at,
+        compute=lambda i: array[i.astype(np.int64)],
+        reads={name: array},
+    )
 
 
 def _window(array: Array, at: tuple[int, int], block: tuple[int, int], pad: float) -> Array:
     """A block of a matrix, and padding around it."""
     rows, columns = at[0] + np.arange(block[0]), at[1] + np.arange(block[1])
-    inside = ((rows >= 0) & (rows < array.shape[0]))[:, None] & ((columns >= 0) & (columns < array.shape[1]))[None, :]
-    found = array[np.clip(rows, 0, array.shape[0] - 1)[:, None], np.clip(columns, 0, array.shape[1] - 1)[None, :]]
+    inside = ((rows >= 0) & (rows < array.shape[0]))[:, None] & ((columns >= 0) & (columns < array.shape[1]))[
+        None, :
+    ]
+    found = array[
+        np.clip(rows, 0, array.shape[0] - 1)[:, None], np.clip(columns, 0, array.shape[1] - 1)[None, :]
+    ]
     return np.where(inside, found, np.array(pad, array.dtype))
 
 
@@ -69,16 +83,18 @@ def blocks(w: Writer) -> None:
     array, name, pointer = w.array(dtype, (rows, columns)), w.fresh("x"), w.fresh("q")
     at, moved = (w.number(0, 6), w.number(-3, 9)), (w.number(-4, 6), w.number(0, 9))
     nan = dtype in oracle.FLOATS and not w.rules.tame and w.maybe()
-    w.line(
+    before = [
         f"{pointer} = tl.make_block_ptr({name}, ({rows}, {columns}), ({columns}, 1), ({at[0]}, {at[1]}), {block}, (1, 0))"
-    )
+    ]
     if w.maybe():
-        w.line(f"{pointer} = {w.choose([f'tl.advance({pointer}, {moved})', f'{pointer}.advance({moved})'])}")
+        before.append(
+            f"{pointer} = {w.choose([f'tl.advance({pointer}, {moved})', f'{pointer}.advance({moved})'])}"
+        )
         at = (at[0] + moved[0], at[1] + moved[1])
     padding = "nan" if nan else "zero"
     w.emit(
         f'tl.load({pointer}, boundary_check=(0, 1), padding_option="{padding}")', dtype, block,
-        compute=lambda: _window(array, at, block, math.nan if nan else 0), reads={name: array},
+        compute=lambda: _window(array, at, block, math.nan if nan else 0), reads={name: array}, before=before,
     )  # fmt: skip
 
 
@@ -90,22 +106,54 @@ def described(w: Writer) -> None:
     array, name, made = w.array(dtype, (rows, columns)), w.fresh("x"), w.fresh("d")
     if w.chance(4) == 3:
         index, width = w.value(("i32",), (8,)), 32 // array.itemsize
-        at = w.emit(f"({{0}} & 7) % {rows}", "i32", (8,), index, compute=lambda i: (i & np.int32(7)) % np.int32(rows))
-        w.line(f"{made} = tl.make_tensor_descriptor({name}, shape=[{rows}, {columns}], strides=[{columns}, 1], block_shape=[1, {width}])")
-        w.emit(f"{made}.gather({{0}}, {16 - width})", dtype, (8, width), at, compute=lambda i: array[i.astype(np.int64), 16 - width :], reads={name: array})
+        at = w.emit(
+            f"({{0}} & 7) % {rows}", "i32", (8,), index, compute=lambda i: (i & np.int32(7)) % np.int32(rows)
+        )
+        before = f"{made} = tl.make_tensor_descriptor({name}, shape=[{rows}, {columns}], strides=[{columns}, 1], block_shape=[1, {width}])"
+        w.emit(
+            f"{made}.gather({{0}}, {16 - width})",
+            dtype,
+            (8, width),
+            at,
+            compute=lambda i: array[i.astype(np.int64), 16 - width :],
+            reads={name: array},
+            before=[before],
+        )
         return
     block, first = w.choose([(4, 8), (8, 16)]), (w.number(0, 10), w.choose([0, 8]))
-    w.line(f"{made} = tl.make_tensor_descriptor({name}, shape=[{rows}, {columns}], strides=[{columns}, 1], block_shape={list(block)})")
-    text = w.choose([f"{made}.load([{first[0]}, {first[1]}])", f"tl.load_tensor_descriptor({made}, [{first[0]}, {first[1]}])"])
-    w.emit(text, dtype, block, compute=lambda: _window(array, first, block, 0), reads={name: array})
+    before = f"{made} = tl.make_tensor_descriptor({name}, shape=[{rows}, {columns}], strides=[{columns}, 1], block_shape={list(block)})"
+    text = w.choose(
+        [
+            f"{made}.load([{first[0]}, {first[1]}])",
+            f"tl.load_tensor_descriptor({made}, [{first[0]}, {first[1]}])",
+        ]
+    )
+    w.emit(
+        text,
+        dtype,
+        block,
+        compute=lambda: _window(array, first, block, 0),
+        reads={name: array},
+        before=[before],
+    )
 
 
 # What changes memory ---------------------------------------------------------------------------------------------
 
 
-def _change(w: Writer, lines: list[str], name: str, array: Array, operands: tuple[Value, ...], compute: Any) -> None:
+def _change(
+    w: Writer, lines: list[str], name: str, array: Array, operands: tuple[Value, ...], compute: Any
+) -> None:
     """A step that changes one argument; ``compute`` takes the program, the operands and what the argument holds."""
-    w.add(Step(tuple(lines), (), ("p", *(o.name for o in operands)), lambda *a: (compute(*a),), writes={name: array}))
+    w.add(
+        Step(
+            tuple(lines),
+            (),
+            ("p", *(o.name for o in operands)),
+            lambda *a: (compute(*a),),
+            writes={name: array},
+        )
+    )
 
 
 @outermost
@@ -146,7 +194,12 @@ def block_stores(w: Writer) -> None:
     else:
         lines = [
             f"{made} = tl.make_tensor_descriptor({base}, shape=[{rows}, 16], strides=[16, 1], block_shape={list(block)})",
-            w.choose([f"{made}.store([{at}, 0], {x.name})", f"tl.store_tensor_descriptor({made}, [{at}, 0], {x.name})"]),
+            w.choose(
+                [
+                    f"{made}.store([{at}, 0], {x.name})",
+                    f"tl.store_tensor_descriptor({made}, [{at}, 0], {x.name})",
+                ]
+            ),
         ]
     _change(w, lines, name, array, (x,), compute)
 
@@ -165,7 +218,9 @@ def meetings(w: Writer) -> None:
         after = memory.copy()
         for value in x.reshape(-1):
             at = int(value & np.array(3, x.dtype))
-            after[at] = oracle.binary(ATOMICS[function], after[at : at + 1], value.reshape(1), oracle.name_of(x))[0]
+            after[at] = oracle.binary(
+                ATOMICS[function], after[at : at + 1], value.reshape(1), oracle.name_of(x)
+            )[0]
         return after
 
     sem = w.choose(["", ', sem="relaxed"'])
@@ -175,13 +230,18 @@ def meetings(w: Writer) -> None:
 @outermost
 def exchanges(w: Writer) -> None:
     """Every element by itself: ``atomic_xchg``, ``atomic_cas`` and the others, with what was there."""
-    x = w.tile(WIDE)
+    # The interpreter takes tiles that were turned round for others: new ones lie in order.
+    x = w.load(w.dtype(WIDE), w.choose([(8,), (4, 8)])) if w.rules.tame else w.tile(WIDE)
     function = w.choose(["xchg", "cas", *ATOMICS])
     array, name, size = w.array(x.dtype, (PROGRAMS, *x.shape)), w.fresh("o"), math.prod(x.shape)
     was = Value(w.fresh(), x.dtype, x.shape)
     at = f"{name} + p * {size} + {offsets(x.shape)}"
-    y = w.value((x.dtype,), x.shape) if function == "cas" else x
-    text = f"tl.atomic_cas({at}, {y.name}, {x.name})" if function == "cas" else f"tl.atomic_{function}({at}, {x.name})"
+    y = w.value((x.dtype,), x.shape) if function == "cas" and not w.rules.tame else x
+    text = (
+        f"tl.atomic_cas({at}, {y.name}, {x.name})"
+        if function == "cas"
+        else f"tl.atomic_{function}({at}, {x.name})"
+    )
 
     def compute(p: Array, x: Array, y: Array, memory: Array) -> tuple[Array, Array]:
         after, before = memory.copy(), memory[int(p)]
@@ -222,4 +282,11 @@ def described_atomics(w: Writer) -> None:
         f"{made} = tl.make_tensor_descriptor({name}, shape=[{rows}, 8], strides=[8, 1], block_shape=[8, 8])",
         f"{made}.atomic_{function}([0, 0], {x.name})",
     ]
-    _change(w, lines, name, array, (x,), lambda p, x, memory: oracle.binary(ATOMICS[function], memory, x[:rows], oracle.name_of(x)))
+    _change(
+        w,
+        lines,
+        name,
+        array,
+        (x,),
+        lambda p, x, memory: oracle.binary(ATOMICS[function], memory, x[:rows], oracle.name_of(x)),
+    )

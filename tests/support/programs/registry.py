@@ -38,7 +38,5 @@ def outermost(function: Write) -> Write:
 
 def write_step(w: Writer) -> None:
     """Some operation that the rules allow here."""
-    there = [
-        o for o in OPERATIONS.values() if o.name not in w.rules.without and (o.nests or w.outer is None)
-    ]
+    there = [o for o in OPERATIONS.values() if o.name not in w.rules.without and (o.nests or w.outer is None)]
     w.choose(there).write(w)

@@ -81,9 +81,15 @@ class Step:
     takes_unknown: bool = False
 
 
+#: How a kernel begins: which program of the grid it is decides what it reads and writes.
+FIRST = Step(("p = tl.program_id(0)",), (Value("p", "i32", ()),), (), lambda: (None,))
+
+
 def run_steps(steps: Iterable[Step], known: dict[str, Any], memory: dict[str, Any]) -> None:
     """Adds what steps give to ``known`` and changes ``memory``: arrays, :class:`Near`, or None for what nobody knows."""
     for step in steps:
+        if step is FIRST:
+            continue
         names = [*(v.name for v in step.gives), *step.writes]
         operands = [known[n] for n in step.uses] + [memory[n] for n in step.writes]
         found: Sequence[Any] = [None] * len(names)
@@ -137,7 +143,7 @@ class Program:
         wanted: set[str] = set()
         kept: list[Step] = []
         for step in reversed(self.steps):
-            if step is self.steps[0] or argument in step.writes or wanted & {v.name for v in step.gives}:
+            if step is FIRST or argument in step.writes or wanted & {v.name for v in step.gives}:
                 kept.append(step)
                 wanted |= set(step.uses)
         return Program(tuple(reversed(kept)), self.helpers, self.fused, self.num_warps)
@@ -179,10 +185,14 @@ def _reached(text: str, helpers: Mapping[str, str]) -> set[str]:
 def _assert_near(found: Array, wanted: Near) -> None:
     x, y = found.astype(np.float64), np.asarray(wanted.value).astype(np.float64)
     with np.errstate(all="ignore"):
-        same = (x == y) | (np.isnan(x) & np.isnan(y)) | (np.abs(x - y) <= wanted.error) | np.isinf(wanted.error)
+        same = (
+            (x == y) | (np.isnan(x) & np.isnan(y)) | (np.abs(x - y) <= wanted.error) | np.isinf(wanted.error)
+        )
     if not same.all():
         at = tuple(np.argwhere(~same)[0])
-        raise AssertionError(f"{(~same).sum()} are far off, first at {at}: {found[at]!r}, not {wanted.value[at]!r}")
+        raise AssertionError(
+            f"{(~same).sum()} are far off, first at {at}: {found[at]!r}, not {wanted.value[at]!r}"
+        )
 
 
 def language(dtype: str) -> str:
@@ -197,7 +207,11 @@ def offsets(shape: Shape) -> str:
     terms: list[str] = []
     for axis, side in enumerate(shape):
         stride = int(np.prod(shape[axis + 1 :]))
-        at = "" if len(shape) == 1 else f"[{', '.join(':' if a == axis else 'None' for a in range(len(shape)))}]"
+        at = (
+            ""
+            if len(shape) == 1
+            else f"[{', '.join(':' if a == axis else 'None' for a in range(len(shape)))}]"
+        )
         terms.append(f"tl.arange(0, {side}){at}{f' * {stride}' if stride > 1 else ''}")
     return " + ".join(terms)
 
@@ -300,10 +314,12 @@ class Writer:
         uses: tuple[str, ...] = (),
         reads: Mapping[str, Array] | None = None,
         near: bool = False,
+        before: Sequence[str] = (),
     ) -> Value:
         """``v = text``, in which ``{0}`` is the first operand.
 
-        ``compute`` gives an array, which is brought to the dtype and shape; with ``near`` that and an error.
+        ``compute`` gives an array, which is brought to the dtype and shape; with ``near`` that and an error. ``before`` are lines that
+        the text needs.
         """
         value = Value(self.fresh(), dtype, shape)
 
@@ -313,12 +329,17 @@ class Writer:
                 return (None,)
             if near:
                 exact, error = (np.asarray(f) for f in found)
-                return (Near(exact.astype(numpy_dtype(dtype)).reshape(shape), np.broadcast_to(error, exact.shape).reshape(shape)),)
+                return (
+                    Near(
+                        exact.astype(numpy_dtype(dtype)).reshape(shape),
+                        np.broadcast_to(error, exact.shape).reshape(shape),
+                    ),
+                )
             return (np.asarray(found).astype(numpy_dtype(dtype)).reshape(shape),)
 
         names = [o.name for o in operands]
         line = f"{value.name} = {text.format(*names)}"
-        self.add(Step((line,), (value,), (*names, *uses), one, reads or {}))
+        self.add(Step((*before, line), (value,), (*names, *uses), one, reads or {}))
         return value
 
     def give(self, text: str, values: Sequence[Value], *operands: Value, compute: Compute) -> None:
@@ -328,13 +349,12 @@ class Writer:
 
         def all_of(*arrays: Array) -> Sequence[Any]:
             found = compute(*arrays)
-            return [np.asarray(f).astype(numpy_dtype(v.dtype)).reshape(v.shape) for f, v in zip(found, values, strict=True)]
+            return [
+                np.asarray(f).astype(numpy_dtype(v.dtype)).reshape(v.shape)
+                for f, v in zip(found, values, strict=True)
+            ]
 
         self.add(Step((line,), tuple(values), tuple(names), all_of))
-
-    def line(self, text: str) -> None:
-        """A line that gives nothing."""
-        self.add(Step((text,), (), (), lambda: ()))
 
     def add(self, step: Step) -> None:
         """A step of any kind."""
@@ -372,4 +392,3 @@ class Writer:
 
         line = f"tl.store({name} + p * {size} + {offsets(value.shape)}, {value.name})"
         self.add(Step((line,), (), ("p", value.name), compute, writes={name: made}, takes_unknown=True))
-
