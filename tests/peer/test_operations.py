@@ -10,6 +10,7 @@ hold ours against:
 * `x // 0`, `x % 0`, INT_MIN // -1, a shift by the width or more, a float that an integer cannot hold: no value in particular, in Triton either
   (float to integer saturates here, as on a GPU: tests/language/test_casts.py).
 * tl.clamp and the extrema of NaN, and of zeros of different sign: it takes NumPy's.
+* device_assert: its kernels are always built without debug. tests/language/test_debugging.py has ours.
 * tl.map_elementwise, reductions by descriptors, tl.softmax, inline assembly, device_print: it lacks them, or fails.
 """
 
