@@ -51,7 +51,7 @@ def test_a_program(seed: int) -> None:
     program = by_seed(seed, RULES)
     try:
         found = run.run(
-            program.source(), program.arguments, grid=(PROGRAMS,), num_warps=program.num_warps, enable_fp_fusion=program.fused
+            program.source(), program.arguments, grid=(PROGRAMS,), **program.options
         )  # fmt: skip
         program.check(found, f"seed {seed}")
     except Exception as wrong:

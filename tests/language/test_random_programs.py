@@ -52,9 +52,7 @@ def test_random_programs(made: Program) -> None:
     if not made.written:
         return
     note(made.source())
-    found = run(
-        made.source(), made.arguments, grid=(PROGRAMS,), num_warps=made.num_warps, enable_fp_fusion=made.fused
-    )
+    found = run(made.source(), made.arguments, grid=(PROGRAMS,), **made.options)
     made.check(found, "cpu")
 
 

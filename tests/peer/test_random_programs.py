@@ -117,7 +117,7 @@ def test_the_front_end_agrees(seed: int, tmp_path: Path) -> None:
         wrong.add_note(source)
         raise
     with np.errstate(all="ignore"):
-        text = build(source, program.arguments, num_warps=program.num_warps).artifact.mlir
+        text = build(source, program.arguments, **program.options).artifact.mlir
     context = ir.context()
     ir.load_dialects(context)
     assert operations(str(parse(text, tmp_path / "kernel.mlir", context))) == operations(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from . import combining, control, elementwise, memory, shapes  # noqa: F401  # they fill OPERATIONS
 from .registry import OPERATIONS, write_step
@@ -26,8 +27,11 @@ def program(chance: Chance, rules: Rules = Rules()) -> Program:  # noqa: B008  #
     ends = [v for step in w.steps[1:] for v in step.gives if v.name not in used]
     for value in ends[-STORED:]:
         w.store(value)
-    fused = "multiply_add" not in rules.without and chance(5) == 4
-    return Program(tuple(w.steps), w.helpers, fused, (4, 1, 2, 8)[chance(4)])
+    options: dict[str, Any] = {"enable_fp_fusion": chance(5) == 4, "num_warps": w.choose((4, 1, 2, 8))}
+    made = Program(tuple(w.steps), w.helpers, options)
+    if w.maybe():
+        options["assume"] = {name: {"div": 16} for name in made.arguments}
+    return made
 
 
 def by_seed(seed: int, rules: Rules = Rules()) -> Program:  # noqa: B008  # frozen

@@ -20,8 +20,7 @@ def compile_program(made: Program, target: str, cache: Path | None = None) -> Ar
         target,
         {name: type_of(array) for name, array in made.arguments.items()},
         cache_dir=cache or workspace() / "cache",
-        num_warps=made.num_warps,
-        enable_fp_fusion=made.fused,
+        **made.options,
     )
 
 

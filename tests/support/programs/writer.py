@@ -30,10 +30,10 @@ FP8 = ("f8e4m3", "f8e5m2")
 #: The programs of a grid: each has results of its own, and all meet in atomics.
 PROGRAMS = 2
 #: Tiles stay small: what is tried here are combinations, not sizes.
-LARGEST = 256
+LARGEST = 512
 KINDS = (
     (), (8,), (16,), (32,), (64,), (1,), (2,), (128,), (4, 8), (16, 4), (8, 16), (1, 16), (32, 1), (2, 2), (16, 16),
-    (2, 4, 8), (4, 1, 16), (2, 8, 2), (2, 4, 2, 4), (1, 2, 8, 2), (2, 2, 4, 2, 2), (4, 1, 2, 2, 4),
+    (2, 4, 8), (4, 1, 16), (2, 8, 2), (2, 4, 2, 4), (1, 2, 8, 2), (2, 2, 4, 2, 2), (4, 1, 2, 2, 4), (512,), (16, 32),
 )  # fmt: skip
 
 
@@ -109,8 +109,13 @@ class Program:
 
     steps: tuple[Step, ...]
     helpers: Mapping[str, str]
-    fused: bool
-    num_warps: int
+    #: How it is compiled: :func:`tests.support.run.run` takes these.
+    options: Mapping[str, Any]
+
+    @property
+    def fused(self) -> bool:
+        """Whether multiplications and additions are rounded together, of which NumPy knows nothing."""
+        return bool(self.options["enable_fp_fusion"])
 
     def source(self, *, checked: bool = True) -> str:
         """The text; with the assertions that every name has the dtype and shape that it should."""
@@ -146,7 +151,7 @@ class Program:
             if step is FIRST or argument in step.writes or wanted & {v.name for v in step.gives}:
                 kept.append(step)
                 wanted |= set(step.uses)
-        return Program(tuple(reversed(kept)), self.helpers, self.fused, self.num_warps)
+        return Program(tuple(reversed(kept)), self.helpers, self.options)
 
     def check(self, found: Mapping[str, Array], where: str) -> None:
         """AssertionError, with the part of the program that is wrong, where NumPy says another thing than ``found``."""
