@@ -43,11 +43,19 @@ def _wide(dtype: str, table: dict[str, str]) -> str:
     return table.get(dtype, dtype)
 
 
+def _bounded(w: Writer, x: Value, shape: Shape) -> Value:
+    """Where all elements become one scalar, the interpreter fails on sums that its type does not hold."""
+    if shape or not w.rules.tame or x.dtype not in oracle.INTEGERS:
+        return x
+    return w.emit("{0} & 7", x.dtype, x.shape, x, compute=lambda a: a & np.array(7, a.dtype))
+
+
 @operation
 def sums(w: Writer) -> None:
     """``tl.sum``: exact of integers; of floats NumPy knows the sum, and how far another order may be from it."""
     x = w.tile()
     axis, keep, shape = _axis(w, x)
+    x = _bounded(w, x, shape)
     dtype = _wide(x.dtype, SUMS)
     text = w.choose(["tl.sum({0}%s)", "{0}.sum(%s)"])
     written = _written(axis, keep)
@@ -159,7 +167,14 @@ def own_reductions(w: Writer) -> None:
     """``tl.reduce`` by a function of the kernel's own, of a tile or of two."""
     x = w.tile(("i32", "i64", "u32"))
     axis, keep, shape = _axis(w, x)
-    kind = w.choose([PRODUCT, SMALLER, *([PAIRS] * (axis is not None or not w.rules.tame))])
+    x = _bounded(w, x, shape)
+    kind = w.choose(
+        [
+            *([PRODUCT] * bool(shape or not w.rules.tame)),
+            SMALLER,
+            *([PAIRS] * (axis is not None or not w.rules.tame)),
+        ]
+    )
     name, kept = w.helper(kind), ", keep_dims=True" if keep else ""
     if kind != PAIRS:
         combine = np.multiply if kind == PRODUCT else np.minimum
