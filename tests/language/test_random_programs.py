@@ -46,7 +46,7 @@ def programs(draw: st.DrawFn) -> Program:
 EXAMPLES = settings().max_examples
 
 
-@settings(max_examples=4 * EXAMPLES, derandomize=EXAMPLES <= 100, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3 * EXAMPLES, derandomize=EXAMPLES <= 100, suppress_health_check=list(HealthCheck))
 @given(made=programs())
 def test_random_programs(made: Program) -> None:
     if not made.written:

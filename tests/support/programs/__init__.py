@@ -27,7 +27,7 @@ def program(chance: Chance, rules: Rules = Rules()) -> Program:  # noqa: B008  #
     ends = [v for step in w.steps[1:] for v in step.gives if v.name not in used]
     for value in ends[-STORED:]:
         w.store(value)
-    options: dict[str, Any] = {"enable_fp_fusion": chance(5) == 4, "num_warps": w.choose((4, 1, 2, 8))}
+    options: dict[str, Any] = {"enable_fp_fusion": chance(5) == 4, "num_warps": w.choose((4, 1, 1, 2, 8))}
     made = Program(tuple(w.steps), w.helpers, options)
     if w.maybe():
         options["assume"] = {name: {"div": 16} for name in made.arguments}
