@@ -28,7 +28,8 @@ _HEAD = """\
 Every name of [the language](language.md), and the tests whose kernels use it. They run on `cpu` and on `cpu:sm_90a` and demand the same bits of both, beside NumPy's answer; those marked with GPU run on one too (`pytest -m gpu`), and demand the
 same bits again, but for functions that a GPU approximates. The `.mlir` of all kernels of the catalogue is read by Triton's own parser, and their PTX is assembled for several architectures
 ([tests/peer](../tests/peer)). A name without a test fails `tests/language/test_support_page.py`.
-[Random programs](../tests/language/test_random_programs.py) put all of them together, but for a few that are listed there with reasons; real Triton runs, reads and type-checks others
+[Random programs](../tests/language/test_random_programs.py) put all of them together, but for a few that are listed there with reasons (`python3 dev.py test tests/language/test_random_programs.py --hypothesis-profile=long` tries
+thousands more); real Triton runs, reads and type-checks others
 of the kind ([tests/peer](../tests/peer/test_random_programs.py)), and a GPU runs 200 ([tests/gpu](../tests/gpu/test_random_programs.py)).
 
 | name | host | GPU | shown by |
