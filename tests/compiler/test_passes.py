@@ -272,6 +272,16 @@ def test_both_halves_come_of_one_product(swapped: bool) -> None:
     assert joined(function([Pointer(i32), i32, i32], make)) == [*WIDE, "arith.xori", "tt.store"]
 
 
+def test_products_of_products_are_joined_too() -> None:
+    def make(p: Value, x: Value, y: Value) -> list[Op]:
+        high, low = tt.MulhiUI(x, y), arith.MulI(x, y)
+        second, lower = tt.MulhiUI(low.result, high.result), arith.MulI(low.result, high.result)
+        both = arith.XOrI(second.result, lower.result)
+        return [high, low, second, lower, both, store(p, both.result)]
+
+    assert joined(function([Pointer(i32), i32, i32], make)) == [*WIDE, *WIDE, "arith.xori", "tt.store"]
+
+
 def test_products_of_other_values_or_widths_stay() -> None:
     def other(p: Value, x: Value, y: Value) -> list[Op]:
         low, high = arith.MulI(x, x), tt.MulhiUI(x, y)

@@ -147,6 +147,14 @@ def test_bf16_is_rounded_by_the_gpu_where_it_can() -> None:
     assert count(r"cvt\.rn\.bf16\.f32", new) == 1
 
 
+def test_functions_of_their_own_have_what_they_call() -> None:
+    """A function that is called rather than written out: its instructions are its own, conversions to integers too."""
+    source = "@triton.jit\ndef kernel(x, o):\n    i = tl.arange(0, 128)\n    tl.store(o + i, tl.extra.libdevice.jn(i % 5, tl.load(x + i)))\n"
+    ptx = Entry("jn", source, {"x": "*f64", "o": "*f64"}).compile("sm_90a").ptx
+    assert ptx is not None
+    assert count(r"cvt\.rzi\.s", ptx) >= 1
+
+
 def test_dot_runs_on_fused_multiply_adds() -> None:
     ptx = CATALOGUE["dot_f32_f32_32"].compile("sm_90a").ptx
     assert ptx is not None

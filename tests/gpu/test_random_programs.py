@@ -27,7 +27,8 @@ SEEDS = range(200)
 APPROXIMATE = {
     "division": "`/` of f32",
     "quick_division": "tl.fdiv of f32",
-    "approximate_functions": "exp, exp2, rsqrt and sigmoid of f32",
+    "approximate_functions": "exp, exp2, sqrt, rsqrt and sigmoid of f32",
+    "normal_numbers": "sqrt of f32",
     "soft_maxima": "exp of f32",
 }
 RULES = Rules(without=frozenset(APPROXIMATE))

@@ -41,20 +41,20 @@ def _block(block: Block, replaced: dict[Value, Value]) -> None:
         if both is None:
             kept.append(op)
         elif op.results[0] not in replaced:
-            kept += _joined(both, replaced)
+            kept += _joined(op, both, replaced)
     block.ops = kept
 
 
-def _joined(both: dict[type[Op], Op], replaced: dict[Value, Value]) -> list[Op]:
-    """One wide product in the place of the first of two."""
+def _joined(first: Op, both: dict[type[Op], Op], replaced: dict[Value, Value]) -> list[Op]:
+    """One wide product in the place of the ``first`` of two."""
     low, high = both[MulI], both[MulhiUI]
-    a, b = (ExtUI(value, i64) for value in low.operands)
+    a, b = (ExtUI(value, i64) for value in first.operands)
     product = MulI(a.results[0], b.results[0])
     half = constant(32, with_element(low.results[0].type, i64))
     upper = ShRUI(product.results[0], half.results[0])
     ends = TruncI(product.results[0], i32), TruncI(upper.results[0], i32)
     made: list[Op] = [a, b, product, half, upper, *ends]
     for op in made:
-        op.location = low.location  # type: ignore[misc]  # shadows the class default on this instance
+        op.location = first.location  # type: ignore[misc]  # shadows the class default on this instance
     replaced[low.results[0]], replaced[high.results[0]] = (end.results[0] for end in ends)
     return made

@@ -130,7 +130,7 @@ class GpuMachine(Machine):
         self._scalars: dict[Value, str] = {}
         self._entry: dict[object, str] = {}
         #: What bf16 numbers were before they were rounded.
-        self._rounded: dict[str, str] = {}
+        self._rounded: dict[tuple[Text, str], str] = {}
         #: What the program is called, and the texts that it prints: their names by what they are.
         self.symbol = symbol
         self.texts: dict[bytes, str] = {}
@@ -622,7 +622,7 @@ class GpuMachine(Machine):
                 return scalars.f32_to_bf16(lane, value)
             rounded = lane.convert("fptrunc", "float", value, "bfloat")
             found = lane.convert("bitcast", "bfloat", rounded, "i16")
-            self._rounded[found] = value
+            self._rounded[lane.text, found] = value
             return found
         return lane.convert("fptrunc", source.llvm, value, to.llvm)
 
@@ -631,23 +631,23 @@ class GpuMachine(Machine):
         if self._arch.sm < _FP8_CONVERSIONS:
             return scalars.f32_to_fp8(lane, value, to)
         name = f"@llvm.nvvm.ff.to.{_FP8_PAIRS[to]}.rn"
-        self.text.declare(f"i16 {name}(float, float)")
-        pair = self.text.op(f"call i16 {name}(float 0.0, float {value})")
-        return self.text.op(f"trunc i16 {pair} to i8")
+        lane.text.declare(f"i16 {name}(float, float)")
+        pair = lane.op(f"call i16 {name}(float 0.0, float {value})")
+        return lane.op(f"trunc i16 {pair} to i8")
 
     def widen(self, lane: Lane, value: str, source: DType, to: DType) -> str:
-        if to == f32 and value in self._rounded:
+        if to == f32 and (lane.text, value) in self._rounded:
             # One instruction, and none of the slow ones that convert a single float: rounded into the upper half of a word, zero in the lower.
             name = "@llvm.nvvm.ff2bf16x2.rn"
-            self.text.declare(f"<2 x bfloat> {name}(float, float)")
-            pair = self.text.op(f"call <2 x bfloat> {name}(float {self._rounded[value]}, float 0.0)")
-            return self.text.op(f"bitcast <2 x bfloat> {pair} to float")
+            lane.text.declare(f"<2 x bfloat> {name}(float, float)")
+            pair = lane.op(f"call <2 x bfloat> {name}(float {self._rounded[lane.text, value]}, float 0.0)")
+            return lane.op(f"bitcast <2 x bfloat> {pair} to float")
         if not source.is_fp8 or self._arch.sm < _FP8_CONVERSIONS:
             return scalars.widen(lane, value, source, to)
         name = f"@llvm.nvvm.{_FP8_PAIRS[source]}.to.f16x2.rn"
-        self.text.declare(f"<2 x half> {name}(i16)")
-        pair = self.text.op(f"call <2 x half> {name}(i16 {self.text.op(f'zext i8 {value} to i16')})")
-        half = self.text.op(f"extractelement <2 x half> {pair}, i64 0")
+        lane.text.declare(f"<2 x half> {name}(i16)")
+        pair = lane.op(f"call <2 x half> {name}(i16 {lane.op(f'zext i8 {value} to i16')})")
+        half = lane.op(f"extractelement <2 x half> {pair}, i64 0")
         if to == f16:
             return half
         wide = lane.convert("fpext", "half", half, "float")
@@ -671,8 +671,8 @@ class GpuMachine(Machine):
         # The instruction saturates. LLVM's intrinsic for that is not made of it, but compares and selects around it.
         to, of = ("i" if bits == 32 else "ll"), ("f" if source == f32 else "d")
         name = f"@llvm.nvvm.{of}2{'' if signed else 'u'}{to}.rz"
-        self.text.declare(f"i{bits} {name}({source.llvm})")
-        whole = self.text.op(f"call i{bits} {name}({source.llvm} {value})")
+        lane.text.declare(f"i{bits} {name}({source.llvm})")
+        whole = lane.op(f"call i{bits} {name}({source.llvm} {value})")
         if bits == 32 and source == f32:
             return whole
         # With 64 bits on either side, NaN gives the integer's highest bit (PTX ISA, cvt).
@@ -698,10 +698,10 @@ class GpuMachine(Machine):
             "rcp64h": "rcp.approx.ftz.f64 $0, $1;",
         }[function]
         if function == "rcp64h":
-            return self.text.op(f'call double asm "{asm}", "=d,d"(double {operands[0]}) #2')
+            return lane.op(f'call double asm "{asm}", "=d,d"(double {operands[0]}) #2')
         constraints = ",".join(["=f", *["f"] * len(operands)])
         arguments = ", ".join(f"float {o}" for o in operands)
-        return self.text.op(f'call float asm "{asm}", "{constraints}"({arguments}) #2')
+        return lane.op(f'call float asm "{asm}", "{constraints}"({arguments}) #2')
 
 
 #: Sums and products of f16 and bf16 that a GPU does two at a time, rounded once as by way of f32.

@@ -413,27 +413,23 @@ def uniform(a: Array) -> Array:
 
 
 @operation
+def even_numbers(w: Writer) -> None:
+    x = w.value(("i32",), fits=lambda s: len(s) == 1)
+    w.emit("tl.uint_to_uniform_float({0})", "f32", x.shape, x, compute=lambda a: uniform(a.astype(np.uint32)))
+
+
+@operation
 def normal_numbers(w: Writer) -> None:
-    """``tl.randn``: what these words become by Box and Muller's way is the tests' of random numbers to say."""
+    """What words become by Box and Muller's way is the tests' of random numbers to say; a GPU takes its own square root."""
     x = w.value(("i32",), fits=lambda s: len(s) == 1)
     unknown = lambda *_: (np.zeros(x.shape), np.inf)  # noqa: E731
-    kind = w.choose(["randn", "pair", "uniform"])
-    if kind == "randn":
-        w.emit("tl.randn(7, {0})", "f32", x.shape, x, compute=unknown, near=True)
-    elif kind == "uniform":
-        w.emit(
-            "tl.uint_to_uniform_float({0})", "f32", x.shape, x, compute=lambda a: uniform(a.astype(np.uint32))
-        )
-    else:
-        w.emit(
-            "tl.pair_uniform_to_normal(tl.rand(1, {0}), tl.rand(2, {0}))[0]",
-            "f32",
-            x.shape,
-            x,
-            compute=unknown,
-            near=True,
-        )
-        w.emit("tl.randn4x(1, {0})[3]", "f32", x.shape, x, compute=unknown, near=True)
+    for text in w.choose(
+        [
+            ("tl.randn(7, {0})",),
+            ("tl.pair_uniform_to_normal(tl.rand(1, {0}), tl.rand(2, {0}))[0]", "tl.randn4x(1, {0})[3]"),
+        ]
+    ):
+        w.emit(text, "f32", x.shape, x, compute=unknown, near=True)
 
 
 @operation

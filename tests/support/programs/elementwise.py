@@ -334,22 +334,19 @@ def _function(w: Writer, names: list[str]) -> None:
     w.emit(text, x.dtype, x.shape, x, compute=compute, near=True)
 
 
+#: Those that a GPU has instructions for, which are not as good.
+QUICK = ("tl.exp", "tl.exp2", "tl.sqrt", "tl.rsqrt", "tl.sigmoid")
+
+
 @operation
 def functions(w: Writer) -> None:
-    _function(
-        w,
-        [
-            n
-            for n, (_, error) in FUNCTIONS.items()
-            if not error or n in ("tl.log", "tl.log2", "tl.sin", "tl.cos", "tl.erf")
-        ],
-    )
+    _function(w, [name for name in FUNCTIONS if name not in QUICK])
 
 
 @operation
 def approximate_functions(w: Writer) -> None:
     """Which a GPU has instructions for."""
-    _function(w, ["tl.exp", "tl.exp2", "tl.rsqrt", "tl.sigmoid"])
+    _function(w, [*QUICK])
 
 
 @operation
