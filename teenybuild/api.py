@@ -20,7 +20,16 @@ from teenybuild.decorated import Said, completed
 from teenybuild.diagnostics import did_you_mean, error
 from teenybuild.keys import key_fields, key_of
 from teenybuild.targets import PTX_VERSIONS, Target, TargetError, parse_target, ptx_number
-from teenybuild.types import Assume, Type, TypeSyntaxError, Value, parse_type
+from teenybuild.types import (
+    Assume,
+    Type,
+    TypeSyntaxError,
+    Value,
+    leaves,
+    parameter_of,
+    parse_type,
+    said_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +85,9 @@ def compile(
     """Compiles one specialisation of one kernel, or takes it from the cache.
 
     ``kernel`` is ``"file.py:function"`` or a function decorated with ``teenybuild.jit`` or ``triton.jit``; its source is read, never run.
-    ``types`` gives each run-time parameter its type (``"*f32"``, ``"i32"``, ``"none"``), ``const`` each constant its value,
-    ``assume`` what may be relied on: ``{"x_ptr": {"div": 16}, "stride": {"eq": 1}}``.  ``debug`` has run-time assertions carried out.
+    ``types`` gives each run-time parameter its type (``"*f32"``, ``"i32"``, ``"none"``, a tuple ``"(*f32, i32)"``, a tensor descriptor
+    ``"desc<f16[128, 64]>"``), ``const`` each constant its value, ``assume`` what may be relied on:
+    ``{"x_ptr": {"div": 16}, "stride": {"eq": 1}, "ptrs[0]": {"div": 16}}``.  ``debug`` has run-time assertions carried out.
     ``config`` is the place, from 0, of one configuration of ``@triton.autotune``, whose constants and options are then taken; what
     ``@triton.heuristics`` computes is computed where ``const`` does not say it.
 
@@ -223,7 +233,8 @@ def _said(
     parameters = [p.arg for p in reached.function.parameters]
     name = reached.function.name
     for what, given in (("types", types), ("const", const), ("assume", assume)):
-        for parameter in given:
+        for said in given:
+            parameter = parameter_of(said) if what == "assume" else said
             if parameter not in parameters:
                 hint = did_you_mean(parameter, parameters) or f"it has {', '.join(parameters)}"
                 raise error(f"{what} names {parameter}, which {name} does not have", hint=hint)
@@ -237,8 +248,35 @@ def _said(
                 parsed[parameter] = parse_type(types[parameter])
             except TypeSyntaxError as wrong:
                 raise error(f"the type of {parameter}: {wrong.message}", hint=wrong.hint) from None
-    assumed = {p: _assume(p, assume[p]) for p in parameters if p in assume}
-    return parsed, {p: const[p] for p in parameters if p in const}, assumed
+    constants = {p: const[p] for p in parameters if p in const}
+    return parsed, constants, _assumptions(name, parsed, assume)
+
+
+def _assumptions(
+    function: str, types: Mapping[str, Type], assume: Mapping[str, Mapping[str, int]]
+) -> dict[str, Assume]:
+    """What is assumed of each argument, in ABI order: of a parameter, of an entry, or of all of a tuple."""
+    found: dict[str, Assume] = {}
+    unused = dict.fromkeys(assume)
+    for parameter, type_ in types.items():
+        for leaf in leaves(parameter, type_):
+            said = said_of(leaf.name, assume)
+            if said is None:
+                continue
+            unused.pop(said, None)
+            if leaf.part == "base":
+                raise error(
+                    f"assume names {said}, a descriptor, whose address and strides are multiples of 16 bytes as it is",
+                    hint=f'its extents may be assumed: "{leaf.name}.shape[0]"',
+                )
+            found[leaf.name] = _assume(leaf.name, assume[said])
+    for said in unused:
+        parameter = parameter_of(said)
+        if parameter in types and said != parameter:
+            raise error(
+                f"assume names {said}, which {parameter} of {function} does not have: it is {types[parameter]}"
+            )
+    return found
 
 
 def _assume(parameter: str, given: Any) -> Assume:

@@ -19,9 +19,22 @@ from teenybuild.manifest.model import Config, Kernel, Manifest, fill_options
 from teenybuild.manifest.reader import read
 from teenybuild.manifest.report import Report
 from teenybuild.manifest.schema import DEFAULT_OPTIONS
-from teenybuild.manifest.typespec import substitute
+from teenybuild.manifest.typespec import sides, substitute
 from teenybuild.specialisation import OptionValue, Specialisation
-from teenybuild.types import Absent, Assume, Pointer, Scalar, Type, Value, canonical
+from teenybuild.types import (
+    Absent,
+    Assume,
+    Descriptor,
+    Pointer,
+    Scalar,
+    Tuple,
+    Type,
+    TypeSyntaxError,
+    Value,
+    canonical,
+    leaves,
+    said_of,
+)
 
 if TYPE_CHECKING:
     from teenybuild.compiler.frontend.tuning import Heuristic
@@ -89,7 +102,7 @@ def expand(kernel: Kernel, parameters: Sequence[str]) -> tuple[Specialisation, .
 
 def spell(value: Value | Type) -> str:
     """How a value is spelled in an id: letters, digits and ``_`` only."""
-    if isinstance(value, Scalar | Pointer | Absent):
+    if isinstance(value, Scalar | Pointer | Absent | Tuple | Descriptor):
         text = str(value)
         return text if _plain(text) else _digest(text)
     if isinstance(value, float):
@@ -166,6 +179,8 @@ class _Bindings(NamedTuple):
     """One choice for every dtype variable. ``excluded``: see :class:`_Excludes`."""
 
     piece: str
+    choice: Mapping[str, Type]
+    #: Of each argument; where consts give sides of blocks, with the number of those alone.
     types: tuple[tuple[str, Type], ...]
     dtypes: tuple[tuple[str, str], ...]
     excluded: int
@@ -231,16 +246,19 @@ def _expand(
 ) -> list[Specialisation]:
     excludes = _Excludes(kernel)
     consts = list(_const_choices(kernel, parameters, excludes))
+    closed = not any(True for spec in kernel.args.values() for _ in sides(spec))
+    said: set[str] = set()
     found: list[Specialisation] = []
     for bindings in _dtype_choices(kernel, parameters, excludes):
-        plain, auto = _assumptions(kernel, bindings.types, parameters)
+        plain, auto = _assumptions(kernel, bindings.types)
         for choice in consts:
             start = bindings.piece + choice.piece
             for options in choice.options:
                 if excludes.excludes(bindings.excluded & choice.excluded & options.excluded):
                     continue
                 text = start + options.piece
-                fixed = (kernel.name, bindings.types, bindings.dtypes, choice.consts, options.options)
+                types = bindings.types if closed else _closed(kernel, bindings, choice, report, said)
+                fixed = (kernel.name, types, bindings.dtypes, choice.consts, options.options)
                 computed = (
                     _computed(heuristics, bindings, choice, options, plain, report) if heuristics else ()
                 )
@@ -252,6 +270,23 @@ def _expand(
         message = f"kernel {kernel.name} has no specialisation: exclude drops all of them"
         report.add(message, kernel.span("exclude"), hint="keep at least one, or remove the kernel")
     return found
+
+
+def _closed(
+    kernel: Kernel, bindings: _Bindings, choice: _Consts, report: Report, said: set[str]
+) -> tuple[tuple[str, Type], ...]:
+    """The types of one combination, where consts give sides of blocks. What is wrong is reported once (``said``)."""
+    found: list[tuple[str, Type]] = []
+    consts = dict(choice.consts)
+    for name, open_type in bindings.types:
+        try:
+            found.append((name, substitute(kernel.args[name], bindings.choice, consts)))
+        except TypeSyntaxError as wrong:
+            found.append((name, open_type))
+            if wrong.message not in said:
+                said.add(wrong.message)
+                report.add(wrong.message, kernel.span("args", name, part="value"))
+    return tuple(found)
 
 
 def _computed(
@@ -285,6 +320,7 @@ def _dtype_choices(kernel: Kernel, parameters: Sequence[str], excludes: _Exclude
         bindings = dict(zip(kernel.dtypes, choice, strict=True))
         yield _Bindings(
             "".join((kernel.name, *(f"__{spell(type)}" for type in choice))),
+            bindings,
             tuple((name, substitute(spec, bindings)) for name, spec in args),
             tuple((name, str(type)) for name, type in bindings.items()),
             excludes.agreeing({name: canonical(str(type)) for name, type in bindings.items()}),
@@ -330,13 +366,22 @@ def _option_piece(name: str, value: OptionValue) -> str:
 
 
 def _assumptions(
-    kernel: Kernel, types: tuple[tuple[str, Type], ...], parameters: Sequence[str]
+    kernel: Kernel, types: tuple[tuple[str, Type], ...]
 ) -> tuple[tuple[tuple[str, Assume], ...], tuple[tuple[str, Assume], ...] | None]:
     """What holds in the plain variant, and in the extra one; None where no auto says anything here.
 
-    An argument that is absent has nothing to assume.
+    An argument that is absent has nothing to assume. What is said of an entry goes before what is said of its tuple.
     """
-    there = {name for name, type in types if not isinstance(type, Absent)}
-    every = tuple((n, kernel.assume[n]) for n in parameters if n in kernel.assume and n in there)
-    plain = tuple((name, assume) for name, assume in every if name not in kernel.autos)
-    return plain, every if len(every) > len(plain) else None
+    every: list[tuple[str, Assume, bool]] = []
+    for name, type in types:
+        for leaf in leaves(name, type):
+            key = said_of(leaf.name, kernel.assume) if not isinstance(leaf.type, Absent) else None
+            if key is not None and (leaf.part != "base") and kernel.assume[key] != _NOTHING:
+                every.append((leaf.name, kernel.assume[key], key in kernel.autos))
+    plain = tuple((name, assume) for name, assume, auto in every if not auto)
+    both = tuple((name, assume) for name, assume, _ in every)
+    return plain, both if len(both) > len(plain) else None
+
+
+#: How an entry of a tuple takes back what is assumed of all of them.
+_NOTHING = Assume("div", 1)

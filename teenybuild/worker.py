@@ -25,7 +25,7 @@ from teenybuild.diagnostics import BugError, Diagnostic, Note, Span, UserError
 from teenybuild.sources import Sources, job
 from teenybuild.specialisation import Specialisation
 from teenybuild.targets import parse_target
-from teenybuild.types import Assume, parse_type
+from teenybuild.types import Assume, parse_type, said_of
 
 STAMP_VERSION = 1
 
@@ -127,12 +127,12 @@ def check_outputs(plan: dict[str, Any], job_: Job, arguments: Sequence[dict[str,
     kernel = plan["kernel"]
     for argument in arguments:
         name, access = argument["name"], argument["access"]
-        if "write" in access and name not in outputs | mutates:
+        if "write" in access and said_of(name, outputs | mutates) is None:
             said = f"{kernel} writes {name}, which the manifest lists under neither outputs nor mutates"
             wrong.append(
                 (name, "write", said, f"list {name} under {'mutates' if 'read' in access else 'outputs'}")
             )
-        elif "read" in access and name in outputs:
+        elif "read" in access and said_of(name, outputs) is not None:
             said = f"{kernel} reads {name}, which the manifest lists under outputs (written only)"
             way_out = (
                 f"list {name} under mutates"

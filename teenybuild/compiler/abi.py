@@ -4,23 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypedDict
+from typing import Literal, TypeAlias, TypedDict
 
 from teenybuild.compiler.frontend.kernel import Instance
 from teenybuild.compiler.ir.core import Function
 from teenybuild.compiler.lower.reports import Report, ReportJson
 from teenybuild.compiler.passes.access import pointer_access
 from teenybuild.compiler.targets.base import Lowered, Residency, Settings
-from teenybuild.types import Absent, Pointer, Scalar, Value
+from teenybuild.types import Absent, Descriptor, Part, Pointer, Scalar, Tuple, Type, Value, assumed_of, leaves
 
 #: Counts changes of the calling convention; loaders refuse artifacts of another.
 ABI_VERSION = 1
 
 
-class ArgumentJson(TypedDict):
-    """One run-time argument, in ABI order."""
+#: The type of a parameter as plain data: ``"*f32"``, ``"none"``, a list for a tuple, a dtype and a block for a descriptor.
+TypeJson: TypeAlias = "str | list[TypeJson] | DescriptorJson"
+
+
+class DescriptorJson(TypedDict):
+    """The type of a tensor descriptor."""
+
+    dtype: str
+    block: list[int]
+
+
+class ParameterJson(TypedDict):
+    """One parameter that is no constant, as a caller sees it."""
 
     name: str
+    type: TypeJson
+
+
+class ArgumentJson(TypedDict):
+    """One run-time argument, in ABI order: a parameter, an entry of a tuple, or a part of a descriptor (see :class:`Leaf`)."""
+
+    name: str
+    parameter: str
+    path: list[int]
+    part: Part
     kind: Literal["pointer", "scalar"]
     dtype: str
     offset: int
@@ -56,6 +77,7 @@ class DescriptionJson(TypedDict):
     abi_version: int
     function: str
     symbol: str
+    parameters: list[ParameterJson]
     arguments: list[ArgumentJson]
     packed_size: int
     absent: list[str]
@@ -71,6 +93,7 @@ class Description:
     """Typed form of :class:`DescriptionJson`."""
 
     function: str
+    parameters: tuple[ParameterJson, ...]
     arguments: tuple[ArgumentJson, ...]
     packed_size: int
     absent: tuple[str, ...]
@@ -105,6 +128,7 @@ class Description:
             "abi_version": ABI_VERSION,
             "function": self.function,
             "symbol": self.symbol,
+            "parameters": list(self.parameters),
             "arguments": list(self.arguments),
             "packed_size": self.packed_size,
             "absent": list(self.absent),
@@ -144,28 +168,51 @@ def describe(instance: Instance, function: Function) -> Description:
     """The arguments of a kernel, laid out as a C struct lays them out."""
     arguments: list[ArgumentJson] = []
     at, widest = 0, 1
-    for name, (read, written) in zip(function.arg_names, pointer_access(function), strict=True):
-        type_ = instance.types[name]
-        assert isinstance(type_, Pointer | Scalar)
-        assumed = instance.assume.get(name)
-        size = 8 if isinstance(type_, Pointer) else type_.dtype.size
-        at = -(-at // size) * size
-        access: Literal["", "read", "write", "readwrite"] = ""
-        if isinstance(type_, Pointer):
-            access = "readwrite" if read and written else ("write" if written else "read")
-        arguments.append(
-            {
-                "name": name,
-                "kind": "pointer" if isinstance(type_, Pointer) else "scalar",
-                "dtype": type_.dtype.name,
-                "offset": at,
-                "size": size,
-                "assume": {assumed.kind: assumed.value} if assumed is not None else {},
-                "access": access,
-            }
-        )
-        at += size
-        widest = max(widest, size)
+    access = dict(zip(function.arg_names, pointer_access(function), strict=True))
+    for parameter, parameter_type in instance.types.items():
+        for leaf in leaves(parameter, parameter_type):
+            type_ = leaf.type
+            if isinstance(type_, Absent):
+                continue
+            size = 8 if isinstance(type_, Pointer) else type_.dtype.size
+            at = -(-at // size) * size
+            assumed = assumed_of(leaf, instance.assume)
+            arguments.append(
+                {
+                    "name": leaf.name,
+                    "parameter": parameter,
+                    "path": list(leaf.path),
+                    "part": leaf.part,
+                    "kind": "pointer" if isinstance(type_, Pointer) else "scalar",
+                    "dtype": type_.dtype.name,
+                    "offset": at,
+                    "size": size,
+                    "assume": {assumed.kind: assumed.value} if assumed is not None else {},
+                    "access": _access(type_, access[leaf.name]),
+                }
+            )
+            at += size
+            widest = max(widest, size)
+    assert [a["name"] for a in arguments] == list(function.arg_names)
+    parameters = tuple(ParameterJson(name=name, type=type_json(t)) for name, t in instance.types.items())
     absent = tuple(name for name, t in instance.types.items() if isinstance(t, Absent))
     packed = -(-at // widest) * widest
-    return Description(function.name, tuple(arguments), packed, absent, dict(instance.consts))
+    return Description(function.name, parameters, tuple(arguments), packed, absent, dict(instance.consts))
+
+
+def _access(type_: Pointer | Scalar, how: tuple[bool, bool]) -> Literal["", "read", "write", "readwrite"]:
+    if isinstance(type_, Scalar):
+        return ""
+    read, written = how
+    return "readwrite" if read and written else ("write" if written else "read")
+
+
+def type_json(type_: Type) -> TypeJson:
+    """A type as plain data."""
+    match type_:
+        case Tuple():
+            return [type_json(item) for item in type_.items]
+        case Descriptor():
+            return {"dtype": type_.dtype.name, "block": list(type_.block)}
+        case _:
+            return str(type_)

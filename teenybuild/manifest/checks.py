@@ -22,7 +22,7 @@ from teenybuild.targets import (
     parse_target,
     ptx_number,
 )
-from teenybuild.types import TypeSyntaxError, parse_type
+from teenybuild.types import TypeSyntaxError, is_entry_name, parameter_of, parse_type
 
 #: Names of kernels and functions become file names, with a digest after them.
 LONGEST_NAME = 100
@@ -165,6 +165,14 @@ def source_problem(path: str) -> Problem | None:
 def identifier(what: str) -> Check:
     """Checks names in Python that messages call ``what``."""
     return lambda name: identifier_problem(name, what)
+
+
+def entry_problem(name: str) -> Problem | None:
+    """Why ``name`` cannot be an argument or an entry of one (``ptrs[1]``, ``a.shape[0]``), or None."""
+    if name != parameter_of(name) and not is_entry_name(name):
+        hint = "an entry of a tuple is ptrs[0], an extent of a descriptor a.shape[0]"
+        return Problem(f"{quoted(name)} is not the name of an argument or of an entry of one", hint)
+    return identifier_problem(parameter_of(name), "the argument")
 
 
 def const_name(options: Container[str]) -> Check:

@@ -51,7 +51,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An argument or a const."""
+    """An argument, an entry of one (``sizes[0]``, ``a.shape[1]``) or a const."""
 
     name: str
     start: int = field(default=0, compare=False)
@@ -244,7 +244,9 @@ class _Token(NamedTuple):
     end: int
 
 
-_TOKEN = re.compile(r"(?P<number>[0-9]+)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<symbol>//|[-+*%(),])")
+_TOKEN = re.compile(
+    r"(?P<number>[0-9]+)|(?P<name>[A-Za-z_][A-Za-z0-9_]*(\[[0-9]+\])*(\.(shape|strides)\[[0-9]+\])?)|(?P<symbol>//|[-+*%(),])"
+)
 _BLANK = re.compile(r"[ \t\r\n]*")
 _MISTAKES = {
     "/": "division is // (rounded down) or cdiv(a, b) (rounded up)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
@@ -16,8 +17,24 @@ from teenybuild.manifest.model import NO_CONFIG, Build, Kernel, Origin
 from teenybuild.manifest.report import Report
 from teenybuild.manifest.schema import OPTIONS
 from teenybuild.manifest.shapes import quoted
-from teenybuild.manifest.typespec import Variable, substitute
-from teenybuild.types import Absent, Assume, Pointer, Scalar, Type, TypeSyntaxError, Value, canonical
+from teenybuild.manifest.typespec import Variable, sides, substitute, variables
+from teenybuild.types import (
+    Absent,
+    Assume,
+    Descriptor,
+    Leaf,
+    Pointer,
+    Scalar,
+    Tuple,
+    Type,
+    TypeSyntaxError,
+    Value,
+    canonical,
+    leaves,
+    parameter_of,
+    side_problem,
+    type_at,
+)
 
 T = TypeVar("T")
 
@@ -54,10 +71,14 @@ def _merge(name: str, own: Draft, defaults: Draft, build: Build, origin: Origin)
         inherited.add((key,))
         return theirs
 
-    used = {spec.name for spec in own.args.values() if isinstance(spec, Variable)}
+    used = {each.name for spec in own.args.values() for each in variables(spec)}
     configs = own.configs or (NO_CONFIG,)
     # Where args could not be read, nothing is known to be unused.
-    unknown = () if ("args",) in own.broken else [name for name in defaults.assume if name not in own.args]
+    unknown = (
+        ()
+        if ("args",) in own.broken
+        else [name for name in defaults.assume if parameter_of(name) not in own.args]
+    )
     assume = table("assume", own.assume, defaults.assume, unknown)
     autos = {*own.autos, *(auto for auto in defaults.autos if auto not in own.assume)}
     tuned = set(own.tuned)
@@ -75,8 +96,8 @@ def _merge(name: str, own: Draft, defaults: Draft, build: Build, origin: Origin)
         configs=configs,
         options=table("options", own.options, defaults.options),
         grid=own.grid,
-        # A multiple of 1 is no assumption; it is how a kernel takes one of [defaults] back.
-        assume={n: a for n, a in assume.items() if (a.kind, a.value) != ("div", 1)},
+        # A multiple of 1 is no assumption; it is how a kernel takes one of [defaults] back, and an entry one of its tuple.
+        assume={n: a for n, a in assume.items() if (a.kind, a.value) != ("div", 1) or n != parameter_of(n)},
         autos=tuple(n for n in assume if n in autos),
         exclude=whole("exclude", own.exclude, defaults.exclude),
         outputs=whole("outputs", own.outputs, defaults.outputs),
@@ -147,29 +168,55 @@ class _Checks:
         self.wrong(message, path, did_you_mean(what, known) or listed, key=key)
 
     def types(self) -> dict[str, tuple[Type, ...]]:
-        """The types that each argument can have."""
+        """The types that each argument can have. Of blocks that consts give, they tell the axes alone."""
         found: dict[str, tuple[Type, ...]] = {}
         for name, spec in self.kernel.args.items():
-            if not isinstance(spec, Variable):
-                found[name] = (spec,)
-            elif spec.name not in self.kernel.dtypes:
-                self.undeclared(name, spec)
-            else:
-                try:
-                    choices = self.kernel.dtypes[spec.name]
-                    found[name] = tuple(substitute(spec, {spec.name: choice}) for choice in choices)
-                except TypeSyntaxError as problem:
-                    self.wrong(
-                        problem.message, ("args", name), f'write "{spec.name}": it stands for the pointer'
-                    )
+            used = {each.name: each for each in variables(spec)}
+            undeclared = [each for each in used.values() if each.name not in self.kernel.dtypes]
+            for each in undeclared:
+                self.undeclared(name, each)
+            self.sides(name)
+            if undeclared:
+                continue
+            try:
+                found[name] = tuple(
+                    substitute(spec, dict(zip(used, choice, strict=True)))
+                    for choice in itertools.product(*(self.kernel.dtypes[each] for each in used))
+                )
+            except TypeSyntaxError as problem:
+                way_out = None
+                if isinstance(spec, Variable):
+                    what = " pointer" if " a pointer where " in problem.message else ""
+                    way_out = f'write "{spec.name}": it stands for the{what or " whole"}'
+                self.wrong(problem.message, ("args", name), way_out)
         return found
+
+    def sides(self, argument: str) -> None:
+        """What blocks of descriptors name are consts, and powers of two. Those of a decorator are looked at when it has been read."""
+        kernel = self.kernel
+        for side in sides(kernel.args[argument]):
+            configs = [config.consts[side.name] for config in kernel.configs if side.name in config.consts]
+            values = kernel.const.get(side.name, tuple(configs))
+            reported = any(kernel.is_broken(table, side.name) for table in ("const", "configs"))
+            if not values and (reported or kernel.tuned):
+                continue
+            span = kernel.origin.span_inside(("args", argument), side.start, side.start + len(side.name))
+            wrong = next((problem for value in values if (problem := side_problem(value)) is not None), None)
+            if wrong is not None:
+                self.broken.add(("args", argument))
+                self.report.add(f"{side.name}: {wrong}", span)
+            elif not values:
+                self.broken.add(("args", argument))
+                hint = (
+                    did_you_mean(side.name, kernel.consts) or f"give it values: const = {{ {side.name} = … }}"
+                )
+                self.report.add(f"the block has {side.name}, which is not a const", span, hint=hint)
 
     def undeclared(self, name: str, spec: Variable) -> None:
         self.broken.add(("args", name))
         if self.kernel.is_broken("dtypes", spec.name):
             return
-        start = 1 if spec.pointer else 0
-        span = self.kernel.origin.span_inside(("args", name), start, start + len(spec.name))
+        span = self.kernel.origin.span_inside(("args", name), spec.start, spec.start + len(spec.name))
         if spec.name.lower() in BY_NAME:
             message, hint = f'"{spec.name}" is not a dtype', f"did you mean {spec.name.lower()}?"
         else:
@@ -179,7 +226,7 @@ class _Checks:
         self.report.add(message, span, hint=hint)
 
     def dtypes(self) -> None:
-        used = {spec.name for spec in self.kernel.args.values() if isinstance(spec, Variable)}
+        used = {each.name for spec in self.kernel.args.values() for each in variables(spec)}
         if any(path[:1] == ("args",) for path in self.broken):
             return
         for name in self.kernel.dtypes:
@@ -210,21 +257,55 @@ class _Checks:
             if name in self.kernel.consts:
                 message = f"{name} is a const, and assume is for arguments"
                 self.wrong(message, path, "the compiler knows the value of a const", key=True)
-            elif name not in self.kernel.args:
-                self.unknown(
-                    name, path, f"assume names {name}, which is not in args", self.kernel.args, key=True
-                )
-            elif name in types:
-                self.assumable(assume, types[name], path)
+            elif (found := self.entry(name, path, f"assume names {name}", types, key=True)) is not None:
+                self.assumable(assume, found, path)
+
+    def entry(
+        self,
+        name: str,
+        path: KeyPath,
+        said: str,
+        types: Mapping[str, tuple[Type, ...]],
+        known: Iterable[str] | None = None,
+        *,
+        key: bool = False,
+    ) -> list[Type] | None:
+        """The types that an argument, or an entry of a tuple (``ptrs[1]``), can have; None where there is none, which is reported."""
+        parameter = parameter_of(name)
+        if parameter not in self.kernel.args:
+            self.unknown(parameter, path, f"{said}, which is not in args", known or self.kernel.args, key=key)
+            return None
+        if parameter not in types:
+            return None
+        found = [at for each in types[parameter] if (at := type_at(each, name)) is not None]
+        if not found:
+            message, hint = self.no_entry(said, parameter)
+            self.wrong(message, path, hint, key=key)
+        return found or None
+
+    def no_entry(self, said: str, parameter: str) -> tuple[str, str | None]:
+        """Message and hint for a name that leads nowhere within a parameter."""
+        spec = self.kernel.args[parameter]
+        return f"{said}, which {parameter} does not have: it is {spec}", None
 
     def assumable(self, assume: Assume, types: Iterable[Type], path: KeyPath) -> None:
-        """A pointer has an address to divide; only an integer can be 1."""
+        """A pointer has an address to divide; only an integer can be 1. A tuple stands for all of its entries."""
         for type in types:
-            pointer = isinstance(type, Pointer) and assume.kind == "div"
-            if not (_is_integer(type) or pointer or isinstance(type, Absent)):
+            for leaf in leaves(str(path[1]), type):
+                if leaf.part == "base":
+                    message = f"{leaf.name} is a descriptor, whose address and strides are multiples of 16 bytes as it is"
+                    hint = f'its extents may be assumed: assume = {{ "{leaf.name}.shape[0]" = … }}'
+                    self.wrong(message, path, hint, key=True)
+                    return
+                if leaf.part or self.is_assumable(assume, leaf):
+                    continue
                 only = "pointers and integers" if assume.kind == "div" else "integers"
-                self.wrong(f"{assume.kind} is for {only}, and {path[1]} is {type}", path, key=True)
+                self.wrong(f"{assume.kind} is for {only}, and {leaf.name} is {leaf.type}", path, key=True)
                 return
+
+    def is_assumable(self, assume: Assume, leaf: Leaf) -> bool:
+        pointer = isinstance(leaf.type, Pointer) and assume.kind == "div"
+        return _is_integer(leaf.type) or pointer or isinstance(leaf.type, Absent)
 
     def grid(self, types: Mapping[str, tuple[Type, ...]]) -> None:
         for index, expr in enumerate(self.kernel.grid):
@@ -235,54 +316,62 @@ class _Checks:
                 self.broken.add(("grid",))
                 if problem:
                     span = self.kernel.origin.span_inside(("grid", index), node.start, node.end)
-                    self.report.add(problem, span, hint=self.grid_hint(node.name))
+                    self.report.add(problem, span, hint=self.grid_hint(node.name, types))
 
     def not_a_number(self, name: str, types: Mapping[str, tuple[Type, ...]]) -> str | None:
         """Why ``name`` is not an integer the grid can use; empty where something reported before is the reason."""
-        kernel = self.kernel
+        kernel, parameter = self.kernel, parameter_of(name)
         if name in kernel.consts:
             configs = tuple(config.consts[name] for config in kernel.configs if name in config.consts)
             values = kernel.const.get(name, configs)
             bad = [v for v in values if isinstance(v, bool) or not isinstance(v, int)]
             return f"the grid needs integers, and {name} can be {canonical(bad[0])}" if bad else None
-        if name in types:
-            wrong = [type for type in types[name] if not _is_integer(type)]
+        if parameter in types:
+            there = [at for type in types[parameter] if (at := type_at(type, name)) is not None]
+            if not there:
+                return self.no_entry(f"the grid names {name}", parameter)[0]
+            wrong = [type for type in there if not _is_integer(type)]
             return f"the grid needs integers, and {name} is {_kind(wrong[0])}" if wrong else None
         if name in kernel.dtypes:
             return f"the grid needs integers, and {name} is a dtype variable"
-        reported = any(kernel.is_broken(table, name) for table in ("args", "const", "configs"))
-        if reported or ("args", name) in self.broken:
+        reported = any(kernel.is_broken(table, parameter) for table in ("args", "const", "configs"))
+        if reported or ("args", parameter) in self.broken:
             return ""
-        return f"the grid names {name}, which is neither in args nor a const"
+        return f"the grid names {parameter}, which is neither in args nor a const"
 
-    def grid_hint(self, name: str) -> str | None:
+    def grid_hint(self, name: str, types: Mapping[str, tuple[Type, ...]]) -> str | None:
         known = [*self.kernel.args, *self.kernel.consts]
-        if name in known or name in self.kernel.dtypes:
+        for type in types.get(parameter_of(name), ()):
+            at = type_at(type, name)
+            if isinstance(at, Descriptor):
+                return f"its extents are integers: {name}.shape[0]"
+            if isinstance(at, Tuple):
+                return f"name one of its entries: {name}[0]"
+        if parameter_of(name) in known or name in self.kernel.dtypes:
             return None
         if name in grid.FUNCTIONS:
             return f"a function is called: {grid.FUNCTIONS[name].shape}"
         return did_you_mean(name, known) or (f"known here: {', '.join(known)}" if known else None)
 
     def pointers(self, key: str, names: tuple[str, ...], types: Mapping[str, tuple[Type, ...]]) -> None:
+        """Pointers, descriptors, and tuples that have some: the name of a tuple stands for all of them."""
+        pointers = [n for n, choices in types.items() if any(map(_has_pointers, choices))]
         for index, name in enumerate(names):
             path = (key, index)
             if name == "":  # was wrong by itself
                 continue
-            if name not in self.kernel.args:
-                pointers = [
-                    n for n in self.kernel.args if any(isinstance(t, Pointer) for t in types.get(n, ()))
-                ]
-                self.unknown(name, path, f"{key} names {name}, which is not in args", pointers)
-                continue
-            bad = [t for t in types.get(name, ()) if isinstance(t, Scalar)]
+            found = self.entry(name, path, f"{key} names {name}", types, pointers)
+            bad = [t for t in found or () if not (_has_pointers(t) or isinstance(t, Absent))]
             if bad:
                 self.wrong(f"{key} are pointers, and {name} is {_kind(bad[0])}", path)
 
     def either_output_or_mutated(self) -> None:
         for index, name in enumerate(self.kernel.mutates):
-            if name and name in self.kernel.outputs:
+            other = next((n for n in self.kernel.outputs if n and name and _overlap(n, name)), None)
+            if other is not None:
                 hint = "outputs are only written; what is also read is in mutates alone"
-                self.wrong(f"{name} is in outputs and in mutates", ("mutates", index), hint)
+                both = name if name == other else f"what {other} and {name} stand for"
+                self.wrong(f"{both} is in outputs and in mutates", ("mutates", index), hint)
 
     def exclude(self) -> None:
         # What [defaults] excludes need not be something this kernel has.
@@ -351,6 +440,16 @@ def _is_integer(type: Type) -> bool:
     return isinstance(type, Scalar) and type.dtype.is_int and not type.dtype.is_bool
 
 
+def _has_pointers(type: Type) -> bool:
+    return any(isinstance(leaf.type, Pointer) for leaf in leaves("", type))
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether two names are of one argument, or one of a tuple and the other of an entry of it."""
+    short, long = sorted((one, other), key=len)
+    return long == short or long.startswith(f"{short}[")
+
+
 def _kind(type: Type) -> str:
     """A type in words: ``a float (f32)``."""
     match type:
@@ -358,6 +457,10 @@ def _kind(type: Type) -> str:
             return f"a pointer ({type})"
         case Absent():
             return "none"
+        case Tuple():
+            return f"the tuple {type}"
+        case Descriptor():
+            return f"a descriptor of {type.dtype}"
         case Scalar(dtype=dtype):
             word = "a boolean" if dtype.is_bool else "an integer" if dtype.is_int else "a float"
             return f"{word} ({type})"

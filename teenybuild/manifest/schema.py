@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from teenybuild.manifest.checks import (
     cache_problem,
     const_name,
+    entry_problem,
     gpu_target_problem,
     grid_problem,
     identifier,
@@ -129,7 +130,8 @@ _KERNEL_ROWS = (
             Text('a type such as "i32" or "*f32"', spec_problem),
             identifier("the argument"),
         ),
-        "The type of each parameter of the function that is not a const, in any order.",
+        "The type of each parameter of the function that is not a const, in any order: a dtype, a pointer `*f32`, a tuple `(*f32, i32)`, a "
+        "tensor descriptor `desc<f16[128, 64]>` with the sides of its blocks (numbers, or consts by name), or `none`.",
         "{}",
     ),
     Row(
@@ -169,13 +171,15 @@ _KERNEL_ROWS = (
             most=3,
             distinct=False,
         ),
-        "How many programs a launch has, in one to three dimensions. Without it, every launch says `grid=`.",
+        "How many programs a launch has, in one to three dimensions: numbers, or expressions over integer arguments (`n`, `sizes[0]` of a tuple, "
+        "`a.shape[0]` of a descriptor) and consts. Without it, every launch says `grid=`.",
     ),
     Row(
         "assume",
-        TableOf("assumptions, by argument", _assumptions, identifier("the argument")),
+        TableOf("assumptions, by argument", _assumptions, entry_problem),
         'What holds for an argument: `{ div = 16 }`, `{ eq = 1 }` (integers), or `"auto"`, which is `{ div = 16 }` in one extra '
-        "variant that the loader picks where all autos hold. Everything else holds in both variants, and is checked at launch.",
+        "variant that the loader picks where all autos hold. Everything else holds in both variants, and is checked at launch. "
+        '`"ptrs[0]"` is an entry of a tuple, `ptrs` all of them; `"a.shape[0]"` is an extent of a descriptor.',
         "{}",
     ),
     Row(
@@ -184,7 +188,12 @@ _KERNEL_ROWS = (
         "Combinations not to build: all that match every key of one of the tables. One that matches nothing is an error.",
         "[]",
     ),
-    Row("outputs", _arguments, "Pointers that are only written.", "[]"),
+    Row(
+        "outputs",
+        _arguments,
+        "Pointers and descriptors that are only written. A tuple stands for all of its pointers, `ptrs[0]` for one.",
+        "[]",
+    ),
     Row(
         "mutates",
         _arguments,

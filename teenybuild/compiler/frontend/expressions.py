@@ -288,7 +288,7 @@ class Expressions:
         blocks = owner.blocks
         match node.attr:
             case "shape":
-                return blocks.shape
+                return owner.extents
             case "strides":
                 return blocks.strides
             case "block_shape":

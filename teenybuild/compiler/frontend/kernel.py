@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from teenybuild.compiler.frontend.builtins import descriptors
 from teenybuild.compiler.frontend.canonical import is_constexpr_hint, parameter_defaults, without_docstring
 from teenybuild.compiler.frontend.decorators import check_kernel, launch_decorators
 from teenybuild.compiler.frontend.expressions import Frame
 from teenybuild.compiler.frontend.reach import nested_too_deeply
 from teenybuild.compiler.frontend.statements import Endless, Reader
-from teenybuild.compiler.frontend.values import Function, Tensor, ir_element, is_constant, spell_element
+from teenybuild.compiler.frontend.values import (
+    Function,
+    Tensor,
+    TensorDescriptor,
+    ir_element,
+    is_constant,
+    spell_element,
+)
 from teenybuild.compiler.ir import core, tt, types
 from teenybuild.diagnostics import Diagnostic, UserError
 from teenybuild.dtypes import BY_LANGUAGE, DType
-from teenybuild.types import Absent, Assume, Pointer, Scalar, Type, Value
+from teenybuild.types import (
+    Absent,
+    Assume,
+    Descriptor,
+    Leaf,
+    Pointer,
+    Scalar,
+    Tuple,
+    Type,
+    Value,
+    assumed_of,
+    leaves,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """What one specialisation fixes of a kernel: types, constants and assumptions, by parameter."""
+    """What one specialisation fixes of a kernel: types and constants by parameter, assumptions by argument (``ptrs[1]``)."""
 
     types: Mapping[str, Type]
     consts: Mapping[str, Value]
@@ -135,39 +155,61 @@ class _Arguments:
         self._reader.frame.locals[parameter.arg] = value if dtype is None else dtype
 
     def _argument(self, body: core.Block, parameter: ast.arg, type_: Type) -> None:
-        locals_, name = self._reader.frame.locals, parameter.arg
+        """What is passed for a parameter becomes arguments of the body, and one value for the kernel."""
+        passed = leaves(parameter.arg, type_)
+        self._reader.frame.locals[parameter.arg] = self._value(body, parameter, type_, passed)
+
+    def _value(self, body: core.Block, parameter: ast.arg, type_: Type, passed: Iterator[Leaf]) -> object:
         match type_:
+            case Tuple():
+                return tuple(self._value(body, parameter, item, passed) for item in type_.items)
+            case Descriptor():
+                return self._descriptor(body, parameter, type_, passed)
             case Absent():
-                locals_[name] = None
-                return
-            case Pointer():
-                dtype: types.Element = types.Pointer(type_.dtype)
-            case Scalar():
-                dtype = type_.dtype
-                if dtype.is_fp8:
-                    self._wrong(
-                        parameter, f"{name} is {dtype}, a dtype of arrays and not of numbers", "pass an f32"
-                    )
+                next(passed)
+                return None
+            case _:
+                return self._passed(body, parameter, next(passed))
+
+    def _descriptor(
+        self, body: core.Block, parameter: ast.arg, type_: Descriptor, passed: Iterator[Leaf]
+    ) -> TensorDescriptor:
+        rank = len(type_.block)
+        found = [self._passed(body, parameter, next(passed)) for _ in range(2 * rank + 1)]
+        base, padding, sizes = found[0], found[-1], tuple(found[1:-1])
+        with self._reader.builder.into(body):
+            extents, strides = sizes[:rank], sizes[rank:]
+            return descriptors.argument(self._reader.semantics, base, extents, strides, padding, type_.block)
+
+    def _passed(self, body: core.Block, parameter: ast.arg, leaf: Leaf) -> Tensor:
+        """One argument of the body."""
+        name, type_ = leaf.name, leaf.type
+        assert not isinstance(type_, Absent)
+        dtype: types.Element = types.Pointer(type_.dtype) if isinstance(type_, Pointer) else type_.dtype
+        if isinstance(type_, Scalar) and type_.dtype.is_fp8:
+            message = f"{name} is {dtype}, a dtype of arrays and not of numbers"
+            self._wrong(parameter, message, "pass an f32")
         value = core.Value(ir_element(dtype))
         body.args.append(value)
         self.names.append(name)
-        locals_[name] = Tensor(value, dtype)
-        assumption = self._instance.assume.get(name)
+        assumption = assumed_of(leaf, self._instance.assume)
         self.divisibility.append(
             assumption.value if assumption is not None and assumption.kind == "div" else None
         )
         known = assumption.value if assumption is not None and assumption.kind == "eq" else None
         self.constant.append(known)
-        if assumption is not None and not self._may_assume(parameter, dtype, assumption):
-            return
+        tensor = Tensor(value, dtype)
+        if assumption is None or not self._may_assume(parameter, name, dtype, assumption):
+            return tensor
         if known is not None and isinstance(dtype, DType):
             # A run-time value all the same, that happens to be known: what the kernel computes must not depend on what is assumed.
             with self._reader.builder.into(body):
-                locals_[name] = self._reader.builder.number(known, dtype)
+                return self._reader.builder.number(known, dtype)
+        return tensor
 
-    def _may_assume(self, parameter: ast.arg, dtype: types.Element, assumption: Assume) -> bool:
+    def _may_assume(self, parameter: ast.arg, name: str, dtype: types.Element, assumption: Assume) -> bool:
         """Whether the assumption is one about such a value; what is wrong is noted."""
-        name, spelled = parameter.arg, spell_element(dtype)
+        spelled = spell_element(dtype)
         whole = isinstance(dtype, DType) and dtype.is_int and not dtype.is_bool
         if assumption.kind == "div" and not (whole or isinstance(dtype, types.Pointer)):
             self._wrong(

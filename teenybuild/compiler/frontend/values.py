@@ -88,10 +88,14 @@ class BlockPointer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorDescriptor:
-    """What ``tl.make_tensor_descriptor`` gives: an array, seen in blocks, and what stands outside of it (``zero`` or ``nan``)."""
+    """An array, seen in blocks: what ``tl.make_tensor_descriptor`` gives, or an argument. ``extents`` are its shape as i32.
+
+    ``fill`` stands outside of the array: a number, or what the launch says.
+    """
 
     blocks: BlockPointer
-    padding: str
+    extents: tuple[Tensor, ...]
+    fill: float | Tensor
 
 
 @dataclass(frozen=True, slots=True, eq=False)

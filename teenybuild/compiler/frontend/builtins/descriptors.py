@@ -12,13 +12,12 @@ from teenybuild.compiler.frontend.builtins.checks import one_of, sides
 from teenybuild.compiler.frontend.builtins.memory import LOAD_CACHES, hints
 from teenybuild.compiler.frontend.builtins.registry import BUILTINS, builtin
 from teenybuild.compiler.frontend.values import Tensor, TensorDescriptor, describe, is_tuple
-from teenybuild.dtypes import i64
+from teenybuild.dtypes import i32, i64
+from teenybuild.types import DESCRIPTOR_AXES, DESCRIPTOR_BYTES
 
 if TYPE_CHECKING:
     from teenybuild.compiler.frontend.semantics import Semantics
 
-#: The last axis of a block has so many bytes at least, and so many axes there are at most: what the hardware's descriptors ask.
-_LEAST_BYTES, _MOST_AXES = 16, 5
 #: Of rows that are gathered or scattered: so many at least, of so many bytes.
 _LEAST_ROWS, _LEAST_ROW_BYTES = 8, 32
 
@@ -33,8 +32,8 @@ def make_tensor_descriptor(
     padding_option: object = "zero",
 ) -> TensorDescriptor:
     block = sides(s, block_shape, "a block")
-    if len(block) > _MOST_AXES:
-        raise s.builder.error(f"a tensor descriptor has up to {_MOST_AXES} axes, got {len(block)}")
+    if len(block) > DESCRIPTOR_AXES:
+        raise s.builder.error(f"a tensor descriptor has up to {DESCRIPTOR_AXES} axes, got {len(block)}")
     start = (0,) * len(block)
     blocks = block_pointers.make(s, base, shape, strides, start, block)
     last = strides[-1] if is_tuple(strides) else strides
@@ -44,14 +43,32 @@ def make_tensor_descriptor(
             "the elements of a row lie next to each other; write strides=[..., 1]",
         )
     dtype = blocks.pointee
-    if block[-1] * dtype.size < _LEAST_BYTES:
+    if block[-1] * dtype.size < DESCRIPTOR_BYTES:
         raise s.builder.error(
-            f"the last axis of a block has at least {_LEAST_BYTES} bytes, got {block[-1]} elements of {dtype}"
+            f"the last axis of a block has at least {DESCRIPTOR_BYTES} bytes, got {block[-1]} elements of {dtype}"
         )
     padding = one_of(s, padding_option, ("zero", "nan"), "padding_option of tl.make_tensor_descriptor")
     if padding == "nan" and not dtype.is_float:
         raise s.builder.error(f"padding_option='nan' is for floats, this is {describe(base)}")
-    return TensorDescriptor(blocks, padding or "zero")
+    extents = tuple(s.cast(extent, i32) for extent in blocks.shape)
+    return TensorDescriptor(blocks, extents, float("nan") if padding == "nan" else 0)
+
+
+def argument(
+    s: Semantics,
+    base: Tensor,
+    extents: tuple[Tensor, ...],
+    strides: tuple[Tensor, ...],
+    padding: Tensor,
+    block: tuple[int, ...],
+) -> TensorDescriptor:
+    """A descriptor that the launch makes; ``padding`` is whether NaN stands outside of the array."""
+    blocks = block_pointers.make(s, base, extents, (*strides, 1), (0,) * len(block), block)
+    dtype = blocks.pointee
+    fill: float | Tensor = 0
+    if dtype.is_float:
+        fill = s.where(padding, s.number_as(float("nan"), dtype), s.number_as(0.0, dtype))
+    return TensorDescriptor(blocks, extents, fill)
 
 
 def _descriptor(s: Semantics, value: object, name: str) -> TensorDescriptor:
@@ -66,10 +83,6 @@ def _addresses(s: Semantics, desc: TensorDescriptor, offsets: object) -> tuple[T
     pointers, inside = block_pointers.addresses(s, at, range(len(at.block)))
     assert inside is not None
     return pointers, inside
-
-
-def _fill(desc: TensorDescriptor) -> float:
-    return float("nan") if desc.padding == "nan" else 0
 
 
 def _value(s: Semantics, desc: TensorDescriptor, value: object, shape: tuple[int, ...], name: str) -> Tensor:
@@ -87,7 +100,7 @@ def load(
     found = _descriptor(s, self, name)
     cache, eviction = hints(s, name, LOAD_CACHES, cache_modifier, eviction_policy)
     pointers, inside = _addresses(s, found, offsets)
-    return s.load(pointers, inside, _fill(found), cache=cache, eviction=eviction)
+    return s.load(pointers, inside, found.fill, cache=cache, eviction=eviction)
 
 
 @builtin("tl.tensor_descriptor.store")
@@ -157,7 +170,7 @@ def gather(s: Semantics, self: object, x_offsets: object, y_offset: object) -> T
     name = "gather of a tensor descriptor"
     found = _descriptor(s, self, name)
     pointers, inside = _rows(s, found, x_offsets, y_offset, name)
-    return s.load(pointers, inside, _fill(found))
+    return s.load(pointers, inside, found.fill)
 
 
 @builtin("tl.tensor_descriptor.scatter")
