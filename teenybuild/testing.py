@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from types import SimpleNamespace
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +26,12 @@ from teenybuild.dtypes import BY_NUMPY, DType
 from teenybuild.runtime import index
 from teenybuild.runtime.errors import LaunchError
 from teenybuild.runtime.explain import argument_problems, raise_problems, read_views
+from teenybuild.runtime.flatten import flatten
 from teenybuild.runtime.host import HostProgram
 from teenybuild.runtime.layout import Layout
 from teenybuild.runtime.reports import LaunchedArray
 from teenybuild.runtime.views import HOST
-from teenybuild.types import Value
+from teenybuild.types import Value, said_of, spell_descriptor, spell_tuple
 
 Array = NDArray[Any]
 
@@ -53,8 +55,9 @@ def run(
 ) -> api.Artifact:
     """Compiles a kernel for the host and runs it on NumPy arrays, which it changes in place.
 
-    ``args`` gives every run-time parameter a value: an array, a number, or None; types follow from them (``int`` is i32, ``float`` f32) unless
-    ``types`` says otherwise.  ``grid`` has one to three extents.  ``options`` are those of :func:`teenybuild.compile`
+    ``args`` gives every run-time parameter a value: an array, a number, None, a tuple of such, or a tensor descriptor (an object with ``base``,
+    ``shape``, ``strides`` and ``block_shape``); types follow from them (``int`` is i32, ``float`` f32) unless ``types`` says otherwise: an
+    array is a descriptor where that says ``desc<f32[64, 64]>``.  ``grid`` has one to three extents.  ``options`` are those of :func:`teenybuild.compile`
     (``num_warps``, ``assume``, …).  Raises :class:`teenybuild.UserError` for what is wrong with the kernel or the arguments.
     """
     spelled = {name: _type_of(name, value) for name, value in args.items()} | dict(types or {})
@@ -78,7 +81,8 @@ def check(
 ) -> None:
     """Runs a kernel on copies of ``args`` and compares what it wrote with ``reference``, for each target.
 
-    ``reference`` is called with the arguments by name, floats widened to float64, and gives the arrays the kernel should write, by name.
+    ``reference`` is called with the arguments by name, floats widened to float64 (of a descriptor its ``base``), and gives the arrays the
+    kernel should write, by name: for a tuple all of them, or ``"ptrs[1]"`` alone.
     Arrays that are only written start as NaN (integers: a pattern), so that what is not written shows.  ``tolerance`` is relative to the
     largest value of each array, by name or for all; left out, it is a few roundings of the array's dtype, and 0 for integers.
 
@@ -92,16 +96,69 @@ def check(
         )
     spelled = {name: _type_of(name, value) for name, value in args.items()} | dict(types or {})
     for target in targets:
-        copies: dict[str, Any] = {n: v.copy() if _is_array(v) else v for n, v in args.items()}
+        copies: dict[str, Any] = {n: _copied(v) for n, v in args.items()}
         with tempfile.TemporaryDirectory() as scratch:
             keywords: dict[str, Any] = {"cache_dir": scratch, **options}
             artifact = api.compile(kernel, target, spelled, const, **keywords)
             poisoned = _poison(artifact, copies)
             _launch(artifact, copies, _extents(grid), Path(scratch))
-        _check_names(artifact, wanted)
-        for name, expected in wanted.items():
-            allowed = tolerance.get(name) if isinstance(tolerance, Mapping) else tolerance
-            compare(name, target, copies[name], np.asarray(expected), allowed, poisoned=name in poisoned)
+        expected = dict(_entries(wanted, args))
+        _check_names(artifact, expected)
+        for name, array in expected.items():
+            allowed = _tolerance(tolerance, name)
+            compare(
+                name, target, _array_of(copies, name), np.asarray(array), allowed, poisoned=name in poisoned
+            )
+
+
+def _tolerance(tolerance: float | Mapping[str, float] | None, name: str) -> float | None:
+    """What is said for one array, or for the tuple that it is in."""
+    if not isinstance(tolerance, Mapping):
+        return tolerance
+    said = said_of(name, tolerance)
+    return tolerance[said] if said is not None else None
+
+
+def _entries(values: Mapping[str, Any], args: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Values by name, those for tuples among the arguments each with its own: ``ptrs[1]``."""
+    for name, value in values.items():
+        if isinstance(args.get(name), tuple | list) and isinstance(value, tuple | list):
+            both = cast("tuple[Sequence[Any], Sequence[Any]]", (value, args[name]))
+            inner = [{f"{name}[{place}]": each for place, each in enumerate(entries)} for entries in both]
+            yield from _entries(*inner)
+        else:
+            yield name, value
+
+
+def _copied(value: Any) -> Any:
+    """An argument whose arrays are copies."""
+    if _is_array(value):
+        return value.copy()
+    if isinstance(value, tuple | list):
+        return tuple(map(_copied, cast("Sequence[Any]", value)))
+    if hasattr(value, "block_shape"):
+        parts = {n: getattr(value, n) for n in ("shape", "strides", "block_shape")}
+        return SimpleNamespace(
+            base=_memory_of(value.base), padding=getattr(value, "padding", "zero"), **parts
+        )
+    return value
+
+
+def _memory_of(array: Array) -> Array:
+    """A copy of an array with the gaps that it has: what a descriptor says of its strides stays true."""
+    if array.flags.c_contiguous or min(array.strides) < 0:
+        return array.copy()
+    items = [
+        stride // array.itemsize * (side - 1) for side, stride in zip(array.shape, array.strides, strict=True)
+    ]
+    flat = np.lib.stride_tricks.as_strided(array, (sum(items) + 1,), (array.itemsize,))
+    return np.lib.stride_tricks.as_strided(flat.copy(), array.shape, array.strides)
+
+
+def _array_of(args: Mapping[str, Any], name: str) -> Array:
+    """The array that an argument of that name is, or is a descriptor of."""
+    value = dict(_entries(args, args))[name]
+    return value if _is_array(value) else value.base
 
 
 def _extents(grid: int | Sequence[int]) -> tuple[int, ...]:
@@ -147,6 +204,11 @@ def _type_of(name: str, value: Any) -> str:
         return "i32"
     if isinstance(value, float):
         return "f32"
+    if isinstance(value, tuple | list):
+        entries = cast("Sequence[Any]", value)
+        return spell_tuple([_type_of(f"{name}[{i}]", each) for i, each in enumerate(entries)])
+    if hasattr(value, "block_shape"):
+        return spell_descriptor(_dtype_of(name, value.base), value.block_shape)
     raise error(f"the argument {name} is {value!r}, which is no array, number or None")
 
 
@@ -160,9 +222,9 @@ def _launch(artifact: api.Artifact, args: Mapping[str, Any], grid: tuple[int, ..
         )
     if not 1 <= len(grid) <= 3 or any(extent < 1 for extent in grid):
         raise error(f"the grid {grid} is not one to three numbers from 1 up")
-    arguments: list[dict[str, Any]] = abi["arguments"]
-    names = tuple(a["name"] for a in arguments)
-    layout = Layout(names, arguments, abi["packed_size"])
+    parameters = [p for p in abi["parameters"] if p["type"] != "none"]
+    names = [p["name"] for p in parameters]
+    layout = Layout(names, [p["type"] for p in parameters], abi["arguments"], abi["packed_size"])
     name = str(abi["function"])
     image = index.Artifact(
         target=target,
@@ -183,26 +245,27 @@ def _launch(artifact: api.Artifact, args: Mapping[str, Any], grid: tuple[int, ..
     # The runtime loads from a package, so it is given one with a single file.
     image.path.parent.mkdir(parents=True)
     shutil.copyfile(artifact.path, image.path)
-    given = [args[n] for n in names]
     # The checks of a launch through a package: arrays of another dtype, numbers out of range, strides nobody asked for.
-    dense = not any("stride" in n.lower() for n in names if not _is_array(args[n]))
     try:
-        views = read_views(name, names, given)
-        raise_problems(name, argument_problems(layout.arguments, given, views, HOST, dense))
+        given = [args[n] for n in names]
+        flat = flatten(layout, given, read_views(name, names, given))
+        raise_problems(name, flat.problems)
+        passed = {each.name: value for each, value in zip(layout.arguments, flat.values, strict=True)}
+        dense = not any("stride" in n.lower() and "." not in n for n, v in passed.items() if not _is_array(v))
+        problems = argument_problems(layout.arguments, flat.values, flat.views, HOST, dense)
+        raise_problems(name, problems)
     except LaunchError as wrong:
         raise error(str(wrong)) from None
-    values = [view[1] for view in views]
-    for place, convert in layout.converted:
-        values[place] = convert(values[place])
     x, y, z = (*grid, 1, 1)[:3]
-    HostProgram(image, layout, isa, name).run(values, (x, y, z), _launched(arguments, args))
+    launched = _launched(abi["arguments"], passed)
+    HostProgram(image, layout, isa, name).run(layout.values(flat.views), (x, y, z), launched)
 
 
-def _launched(arguments: Sequence[Mapping[str, Any]], args: Mapping[str, Any]) -> list[LaunchedArray]:
+def _launched(arguments: Sequence[Mapping[str, Any]], passed: Mapping[str, Any]) -> list[LaunchedArray]:
     """The memory of all arrays, for code that checks its accesses."""
     found: list[LaunchedArray] = []
     for argument in arguments:
-        array = args[argument["name"]]
+        array = passed[argument["name"]]
         if argument["kind"] == "pointer" and array.size:
             reach = [stride * (side - 1) for side, stride in zip(array.shape, array.strides, strict=True)]
             first = array.ctypes.data + sum(r for r in reach if r < 0)
@@ -223,6 +286,10 @@ def _placed(artifact: api.Artifact) -> tuple[dict[str, Any], ...]:
 
 
 def _widened(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return tuple(map(_widened, cast("Sequence[Any]", value)))
+    if hasattr(value, "block_shape"):
+        return _widened(value.base)
     if _is_array(value) and _dtype_of("", value).is_float:
         with np.errstate(invalid="ignore"):  # an output may hold anything yet
             return value.astype(np.float64)
@@ -234,7 +301,7 @@ def _poison(artifact: api.Artifact, args: dict[str, Any]) -> set[str]:
     found: set[str] = set()
     for argument in artifact.abi["arguments"]:
         if argument["access"] == "write":
-            array: Array = args[argument["name"]]
+            array = _array_of(args, argument["name"])
             array.view(f"u{array.itemsize}")[...] = _poison_bits(_dtype_of("", array))
             found.add(argument["name"])
     return found

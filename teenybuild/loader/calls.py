@@ -10,7 +10,7 @@ from teenybuild.loader.boxes import cover
 from teenybuild.loader.text import literal
 from teenybuild.loader.variants import Built, Variant
 from teenybuild.manifest.schema import DEFAULT_OPTIONS
-from teenybuild.types import Absent, Pointer, Type, Value
+from teenybuild.types import Absent, Descriptor, Pointer, Scalar, Tuple, Type, Value
 
 #: What scalars are to a type checker: names of ``runtime/protocols.py``, and of Python.
 _NUMBERS: dict[Kind, str] = {"bool": "bool", "int": "Int", "uint": "Int", "float": "Float"}
@@ -111,9 +111,17 @@ def _row(variant: Variant, parameters: Sequence[str], dtypes: Sequence[str], nam
 
 
 def _kind(type_: Type) -> str:
-    if isinstance(type_, Absent):
-        return "None"
-    return "Array" if isinstance(type_, Pointer) else _NUMBERS[type_.dtype.kind]
+    match type_:
+        case Absent():
+            return "None"
+        case Pointer():
+            return "Array"
+        case Scalar():
+            return _NUMBERS[type_.dtype.kind]
+        case Tuple():
+            return f"tuple[{', '.join(map(_kind, type_.items)) or '()'}]"
+        case Descriptor():
+            return "Described"
 
 
 def _constant(value: Value) -> str:

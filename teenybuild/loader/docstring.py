@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from teenybuild.loader.text import columns
 from teenybuild.loader.variants import Built
 from teenybuild.manifest import grid
-from teenybuild.types import canonical
+from teenybuild.types import canonical, parameter_of
 
 #: So many ids are listed; the rest are a call away.
 _LISTED = 24
@@ -44,19 +44,20 @@ def _arguments(built: Built) -> list[tuple[str, str, str]]:
 
 
 def _notes(built: Built, name: str) -> str:
-    """What is done with an argument, and assumed of it."""
+    """What is done with an argument, and assumed of it; of a tuple's entries and a descriptor's parts, what is said of one of them by name."""
     access = {
         argument["access"]
         for variant in built.variants
         for argument in variant.description["arguments"]
-        if argument["name"] == name and argument["access"]
+        if argument["parameter"] == name and argument["access"]
     }
     found = ["read and written" if len(access) > 1 else _ACCESS[each] for each in sorted(access)[:1]]
-    assume = built.kernel.assume.get(name)
-    if assume is not None and not (assume.kind == "div" and assume.value == 1):
+    for said, assume in built.kernel.assume.items():
+        if parameter_of(said) != name or (assume.kind == "div" and assume.value == 1):
+            continue
         what = f"a multiple of {assume.value}" if assume.kind == "div" else f"{assume.value}"
-        subject = "its address is " if access else ""
-        extra = " in the extra variant" if name in built.kernel.autos else ""
+        subject = "its address is " if access and said == name else f"{said} is " if said != name else ""
+        extra = " in the extra variant" if said in built.kernel.autos else ""
         found.append(f"{subject}{what}{extra}")
     return "; ".join(found)
 

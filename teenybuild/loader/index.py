@@ -12,6 +12,9 @@ from teenybuild.loader.variants import Built, Variant
 from teenybuild.manifest import grid
 from teenybuild.runtime.index import ABI_VERSION
 
+#: What a launch needs of an argument; where it stands among the parameters follows from their types.
+_SAID = ("name", "kind", "dtype", "offset", "size", "assume", "access")
+
 
 def index_json(built: Built) -> bytes:
     """The index, a line a specialisation, for whoever looks at what changed."""
@@ -39,7 +42,9 @@ def grid_names(built: Built) -> tuple[str, ...]:
 
 def _row(variant: Variant, layouts: dict[str, int]) -> str:
     each, description = variant.specialisation, variant.description
-    layout = _dump({"packed_size": description["packed_size"], "arguments": description["arguments"]})
+    said = [{name: argument[name] for name in _SAID} for argument in description["arguments"]]
+    types = [parameter["type"] for parameter in description["parameters"]]
+    layout = _dump({"packed_size": description["packed_size"], "types": types, "arguments": said})
     return _dump(
         {
             "id": each.id,

@@ -11,6 +11,7 @@ from teenybuild.loader.index import grid_names
 from teenybuild.loader.text import bracketed, fits
 from teenybuild.loader.variants import Built
 from teenybuild.manifest import grid
+from teenybuild.types import parameter_of
 
 _FUNCTIONS = ("cdiv", "next_power_of_2")
 
@@ -88,7 +89,7 @@ def _typing_imports(typed: str) -> list[str]:
         return ", ".join(name for name in names if re.search(rf"\b{name}\b", typed))
 
     typing = used("Any", "Literal", "TypeAlias", "overload")
-    protocols = used("Array", "Float", "Grid", "Int", "Stream")
+    protocols = used("Array", "Described", "Float", "Grid", "Int", "Stream")
     return [
         *([f"    from typing import {typing}", ""] if typing else []),
         f"    from .._runtime.protocols import {protocols}",
@@ -122,9 +123,8 @@ def _definition(name: str, call: Call, tuples: _Tuples) -> list[str]:
 
 def _parameter(parameter: Parameter) -> list[str]:
     """Name, types and default; over several lines where the constants do not fit on one."""
-    plain = ("Array", "Int", "Float", "bool", "float", "Grid", "Stream", "None")
-    constants = [each for each in parameter.types if each not in plain]
-    others = [each for each in parameter.types if each in plain]
+    constants = [each for each in parameter.types if not _is_type(each)]
+    others = [each for each in parameter.types if _is_type(each)]
     default = f" = {parameter.default}" if parameter.default else ""
     if not constants:
         return [f"{parameter.name}: {' | '.join(others)}{default}"]
@@ -133,15 +133,27 @@ def _parameter(parameter: Parameter) -> list[str]:
     return [line[12:] for line in lines]
 
 
+def _is_type(text: str) -> bool:
+    plain = ("Array", "Described", "Int", "Float", "bool", "float", "Grid", "Stream", "None")
+    return text in plain or text.startswith("tuple[")
+
+
 def _grid_function(built: Built) -> list[str]:
     exprs = built.kernel.grid
     if not exprs:
         return []
 
-    def name(text: str) -> str:
-        return f"{text}_" if text in (*_FUNCTIONS, "min", "max") else text
+    names = grid_names(built)
+    taken = {*_FUNCTIONS, "min", "max"}
 
-    parameters = [f"{name(text)}: int" for text in grid_names(built)]
+    def name(text: str) -> str:
+        # An entry has a name of its own: sizes_0 of sizes[0].
+        plain = re.sub(r"\W+", "_", text).rstrip("_") if text != parameter_of(text) else text
+        while plain in taken or (plain != text and plain in names):
+            plain += "_"
+        return plain
+
+    parameters = [f"{name(text)}: int" for text in names]
     entries = [grid.to_python(expr, name) for expr in exprs]
     returns = f"tuple[{', '.join(['int'] * len(entries))}]"
     return [

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .explain import shown
 from .index import Row
-from .match import has, in_range, takes
+from .match import has, in_range, takes_all
 from .nothing import nothing_fits, nothing_named
 
 if TYPE_CHECKING:
+    from .kinds import Kind
     from .views import View
 
 
@@ -51,7 +52,7 @@ class Chooser:
         auto = choice.auto
         return (
             auto
-            if auto is not None and target in auto.artifacts and auto.layout.holds(views)
+            if auto is not None and target in auto.artifacts and auto.layout.holds(values, views)
             else choice.plain
         )
 
@@ -77,9 +78,9 @@ class Chooser:
     ) -> tuple[Choice, ...]:
         """The first of each choice of number types that fits; at least one."""
         here = [choice for choice in self._choices if target in choice.plain.artifacts]
-        fitting: dict[tuple[str, ...], Choice] = {}
+        fitting: dict[tuple[Kind, ...], Choice] = {}
         for choice in here:
-            if has(choice.plain, given) and takes(choice.plain, views):
+            if has(choice.plain, given) and takes_all(choice.plain, views):
                 fitting.setdefault(choice.plain.layout.types, choice)
         if not fitting:
             raise nothing_fits(self._kernel, target, [choice.plain for choice in here], values, views, given)

@@ -70,8 +70,8 @@ class _Held:
         return 0
 
 
-def read(array: Any) -> View:
-    """The view of an array that has ``__dlpack__``. What the producer raises is passed on."""
+def _exported(array: Any) -> tuple[object, _Tensor, bool]:
+    """The capsule, which keeps the tensor alive; the tensor; and whether it may be written. What the producer raises is passed on."""
     try:
         capsule = array.__dlpack__(max_version=(1, 0))
     except TypeError:
@@ -79,14 +79,26 @@ def read(array: Any) -> View:
         capsule = array.__dlpack__()
     name = _name_of(capsule)
     address = _pointer_of(capsule, name)
-    writable = True
-    if name == b"dltensor_versioned":
-        whole = _Versioned.from_address(address)
-        if whole.major > 1:
-            raise BufferError(f"DLPack {whole.major}.{whole.minor} is newer than this reader")
-        tensor, writable = whole.tensor, not whole.flags & _READ_ONLY
-    else:
-        tensor = _Tensor.from_address(address)
+    if name != b"dltensor_versioned":
+        return capsule, _Tensor.from_address(address), True
+    whole = _Versioned.from_address(address)
+    if whole.major > 1:
+        raise BufferError(f"DLPack {whole.major}.{whole.minor} is newer than this reader")
+    return capsule, whole.tensor, not whole.flags & _READ_ONLY
+
+
+def layout_of(array: Any) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    """Shape and strides of an array that has ``__dlpack__``, in elements; no strides where its elements lie one after the other."""
+    capsule, tensor, _ = _exported(array)
+    shape = tuple(tensor.shape[: tensor.ndim])
+    strides = tuple(tensor.strides[: tensor.ndim]) if tensor.strides else None
+    del capsule
+    return shape, strides
+
+
+def read(array: Any) -> View:
+    """The view of an array that has ``__dlpack__``. What the producer raises is passed on."""
+    capsule, tensor, writable = _exported(array)
     known = _NAMES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
     shape = tuple(tensor.shape[: tensor.ndim])
     dense = not tensor.strides or is_contiguous(shape, tuple(tensor.strides[: tensor.ndim]), 1)

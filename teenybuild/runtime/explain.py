@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from .dtypes import DTYPES, DType, bf16_bits
 from .errors import ArgumentError, ArgumentTypeError, ArgumentValueError
+from .kinds import Blocks, Kind, spelled
 from .layout import ACCEPTED, Argument
 from .views import ELSEWHERE, HOST, READERS, View
 
@@ -82,23 +83,60 @@ def kind_problem(argument: Argument, value: Any, view: View) -> Problem | None:
     return Problem(argument.name, f"expected {expected((argument.type,))}, got {came(value, view)}")
 
 
+def kind_problems(name: str, kinds: Sequence[Kind], value: Any, view: View) -> list[Problem]:
+    """Why a parameter that may be any of ``kinds`` does not take what came; of a tuple, which of its entries."""
+    if any(takes(kind, view) for kind in kinds):
+        return []
+    if view[0].startswith("("):
+        tuples = [kind for kind in kinds if isinstance(kind, tuple) and not isinstance(kind, Blocks)]
+        count = len(view[1])
+        fitting = [kind for kind in tuples if len(kind) == count]
+        if tuples and not fitting:
+            counts = _either([str(each) for each in dict.fromkeys(map(len, tuples))])
+            return [Problem(name, f"expected a tuple of {counts}, got one of {count}")]
+        found: list[Problem] = []
+        for place, (entry, inner) in enumerate(zip(value, view[1], strict=True)) if fitting else ():
+            each = list(dict.fromkeys(kind[place] for kind in fitting))
+            found += kind_problems(f"{name}[{place}]", each, entry, inner)
+        if found:
+            return found
+    return [Problem(name, f"expected {expected(kinds)}, got {came(value, view)}")]
+
+
 def accepts(type_: str, what: str) -> bool:
-    """Whether a parameter of type ``type_`` takes what a view calls ``what``."""
+    """Whether an argument of type ``type_`` takes what a view calls ``what``."""
     if type_ == "none" or type_.startswith("*"):
         return what == type_
     return what in ACCEPTED[DTYPES[type_].kind]
 
 
-def expected(types: Sequence[str]) -> str:
-    """The types that are taken, in words: ``an array of f32 or f16``."""
+def takes(kind: Kind, view: View) -> bool:
+    """Whether a parameter of this kind takes what a view is of."""
+    if isinstance(kind, str):
+        return accepts(kind, view[0])
+    if isinstance(kind, Blocks):
+        return view[0] in (f"*{kind.dtype}", spelled(kind))
+    if not view[0].startswith("("):
+        return False
+    return len(kind) == len(view[1]) and all(map(takes, kind, view[1]))
+
+
+def expected(kinds: Sequence[Kind]) -> str:
+    """The kinds that are taken, in words: ``an array of f32 or f16``."""
+    types = [each for each in kinds if isinstance(each, str)]
     pointers = [each[1:] for each in types if each.startswith("*")]
     scalars = [each for each in types if not each.startswith("*") and each != "none"]
     words: list[str] = []
     if pointers:
         words.append(f"an array of {_either(pointers)}")
-    kinds = dict.fromkeys(_NUMBER[DTYPES[each].kind] for each in scalars)
+    numbers = dict.fromkeys(_NUMBER[DTYPES[each].kind] for each in scalars)
+    for number in numbers:
+        words.append(f"{number} ({_either([e for e in scalars if _NUMBER[DTYPES[e].kind] == number])})")
     for kind in kinds:
-        words.append(f"{kind} ({_either([each for each in scalars if _NUMBER[DTYPES[each].kind] == kind])})")
+        if isinstance(kind, Blocks):
+            words.append(f"an array of {kind.dtype} or a descriptor of blocks {list(kind.block)} of it")
+        elif not isinstance(kind, str):
+            words.append(f"a tuple {spelled(kind)}")
     if "none" in types:
         words.append("None")
     return _either(words)
@@ -114,6 +152,10 @@ def came(value: Any, view: View) -> str:
         return f"an array of {what[1:]} ({_class(value)})"
     if what == "none":
         return "None"
+    if what.startswith("("):
+        return f"a {_class(value)} of {len(view[1])}"
+    if what.startswith("desc<"):
+        return f"a descriptor {what} ({_class(value)})"
     if what in ("bool", "int", "float"):
         # Not as NumPy would print it: that changes between versions.
         return f"the {what} {shown(view[1])}{f' ({_class(value)})' if _class(value) != what else ''}"

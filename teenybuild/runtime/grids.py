@@ -31,28 +31,25 @@ class Grids:
     def __init__(
         self,
         kernel: str,
-        parameters: Sequence[str],
         function: Callable[..., tuple[int, ...]] | None,
         names: Sequence[str],
         texts: Sequence[str],
     ) -> None:
-        self.kernel, self.parameters = kernel, tuple(parameters)
+        self.kernel = kernel
         self.function, self.names, self.text = function, tuple(names), ", ".join(texts)
 
 
 class RowGrid:
-    """The grid of one specialisation: its consts are known."""
+    """The grid of one specialisation: its consts are known, and ``arguments`` are the names of all that is passed."""
 
     __slots__ = ("_grids", "_inputs", "_places")
 
-    def __init__(self, grids: Grids, consts: Mapping[str, Any]) -> None:
+    def __init__(self, grids: Grids, consts: Mapping[str, Any], arguments: Sequence[str]) -> None:
         self._grids = grids
-        #: What the function takes, with holes, and which parameter goes into each.
+        #: What the function takes, with holes, and which argument goes into each.
         self._inputs = [consts.get(name) for name in grids.names]
         self._places = [
-            (hole, grids.parameters.index(name))
-            for hole, name in enumerate(grids.names)
-            if name in grids.parameters
+            (hole, arguments.index(name)) for hole, name in enumerate(grids.names) if name in arguments
         ]
 
     def given(self, grid: Any, limits: Extents) -> Extents:

@@ -113,7 +113,9 @@ def read_index(path: Path) -> Index:
 
 def _index(plain: dict[str, Any], artifacts: Path) -> Index:
     parameters = tuple(plain["parameters"])
-    layouts = [Layout(parameters, each["arguments"], each["packed_size"]) for each in plain["layouts"]]
+    layouts = [
+        Layout(parameters, each["types"], each["arguments"], each["packed_size"]) for each in plain["layouts"]
+    ]
     rows = [
         Row(
             each["id"],

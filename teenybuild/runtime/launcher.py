@@ -43,6 +43,11 @@ class Launcher:
         ``grid`` None is computed by the manifest's expressions. Raises :class:`LaunchError`, and then nothing has run.
         """
         device, target = place
+        if self._layout.nested:
+            from .flatten import flatten
+
+            values, views, problems = flatten(self._layout, values, views)
+            raise_problems(self.row.id, problems)
         if not self._are_right(views, device):
             self._raise_problems(values, views, device)
         limits = HOST_LIMITS if device == HOST else GPU_LIMITS

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .dtypes import DTYPES, bf16_bits
+from .kinds import Kind, kind_of, passed
 from .views import View
 
 #: Which views may be passed for a scalar of each kind: a whole number is a float too, and a bool is no number.
@@ -14,7 +15,9 @@ ACCEPTED = {"bool": ("bool",), "int": ("int",), "uint": ("int",), "float": ("flo
 
 
 class Argument(NamedTuple):
-    """One parameter of a specialisation. ``type`` is ``*f32``, ``i32`` or ``none``; ``place`` is where it stands among the parameters.
+    """One argument of a specialisation: a parameter, an entry of a tuple, or a part of a descriptor.
+
+    ``type`` is ``*f32``, ``i32`` or ``none``; ``place`` is where it stands among what is passed, absent ones counted.
 
     ``div``: the address or value is a multiple of it. ``eq``: the value is this. ``writes``: the kernel stores through it.
     """
@@ -48,7 +51,8 @@ class Scalar(NamedTuple):
 class Layout:
     """What a specialisation says of its arguments.
 
-    ``types`` has every parameter, in order. ``pack`` and ``pack_into`` are those of a struct with the arguments alone, as the host
+    ``names`` and ``types`` have every parameter, in order. ``nested``: some are tuples or descriptors, so that a call's arguments are
+    flattened before anything here looks at them; ``arguments`` are then what comes out. ``pack`` and ``pack_into`` are those of a struct with the arguments alone, as the host
     takes them; ``offsets`` are their places in it, ``size`` its bytes.
     """
 
@@ -57,6 +61,8 @@ class Layout:
         "arguments",
         "converted",
         "format",
+        "names",
+        "nested",
         "offsets",
         "order",
         "pack",
@@ -66,10 +72,18 @@ class Layout:
         "types",
     )
 
-    def __init__(self, parameters: Sequence[str], arguments: Sequence[dict[str, Any]], size: int) -> None:
+    def __init__(
+        self, parameters: Sequence[str], types: Sequence[Any], arguments: Sequence[dict[str, Any]], size: int
+    ) -> None:
+        """``types`` and ``arguments`` are as an artifact's description has them."""
         said = {each["name"]: each for each in arguments}
-        self.arguments = tuple(_argument(i, name, said.get(name)) for i, name in enumerate(parameters))
-        self.types = tuple(each.type for each in self.arguments)
+        self.names = tuple(parameters)
+        self.types: tuple[Kind, ...] = tuple(map(kind_of, types))
+        self.nested = any(not isinstance(kind, str) for kind in self.types)
+        flat = [
+            each for name, kind in zip(parameters, self.types, strict=True) for each in passed(name, kind)
+        ]
+        self.arguments = tuple(_argument(i, name, said.get(name)) for i, name in enumerate(flat))
         self.absent = tuple(each.place for each in self.arguments if each.type == "none")
         present = [each for each in self.arguments if each.type != "none"]
         self.order = tuple(each.place for each in present)
@@ -99,8 +113,14 @@ class Layout:
             values[place] = convert(values[place])
         return values
 
-    def holds(self, views: Sequence[View]) -> bool:
-        """Whether everything that is assumed of the arguments is so."""
+    def holds(self, values: Sequence[Any], views: Sequence[View]) -> bool:
+        """Whether everything that is assumed of the arguments of a call is so."""
+        if self.nested:
+            from .flatten import flatten
+
+            _, views, problems = flatten(self, values, views)
+            if problems:
+                return False
         for index, _, mask, _ in self.pointers:
             if views[index][1] & mask:
                 return False

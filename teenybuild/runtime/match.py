@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .dtypes import DTYPES
-from .explain import accepts, range_problem
+from .explain import range_problem, takes
+from .kinds import Blocks
 from .views import READERS
 
 if TYPE_CHECKING:
     from .index import Row, Value
+    from .kinds import Kind
     from .views import View
 
 
@@ -41,14 +43,19 @@ def has(row: Row, given: Mapping[str, Any]) -> bool:
     return all(value_is(fixed(row, name), value) for name, value in given.items())
 
 
-def takes(row: Row, views: Sequence[View]) -> bool:
+def takes_all(row: Row, views: Sequence[View]) -> bool:
     """Whether a specialisation takes arguments of these kinds."""
-    return all(accepts(type_, view[0]) for type_, view in zip(row.layout.types, views, strict=True))
+    return all(map(takes, row.layout.types, views))
 
 
 def in_range(row: Row, views: Sequence[View]) -> bool:
     """Whether the number types of a specialisation that takes ``views`` can hold the values."""
-    return all(
-        type_ == "none" or type_.startswith("*") or range_problem(DTYPES[type_], view[1]) is None
-        for type_, view in zip(row.layout.types, views, strict=True)
-    )
+    return all(map(_holds, row.layout.types, views))
+
+
+def _holds(kind: Kind, view: View) -> bool:
+    if isinstance(kind, Blocks):
+        return True
+    if not isinstance(kind, str):
+        return all(map(_holds, kind, view[1]))
+    return kind == "none" or kind.startswith("*") or range_problem(DTYPES[kind], view[1]) is None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .errors import ChoiceError, LaunchError
-from .explain import Problem, accepts, came, expected, kind_problem, problems_error, shown
+from .explain import Problem, kind_problems, problems_error, shown
 from .match import fixed, value_is
 
 if TYPE_CHECKING:
@@ -46,10 +46,8 @@ def nothing_named(kernel: str, rows: Sequence[Row], given: Mapping[str, Any]) ->
 def _arguments_none_takes(rows: Sequence[Row], values: Sequence[Any], views: Sequence[View]) -> list[Problem]:
     problems: list[Problem] = []
     for place, (value, view) in enumerate(zip(values, views, strict=True)):
-        types = list(dict.fromkeys(row.layout.types[place] for row in rows))
-        if not any(accepts(type_, view[0]) for type_ in types):
-            name = rows[0].layout.arguments[place].name
-            problems.append(Problem(name, f"expected {expected(types)}, got {came(value, view)}"))
+        kinds = list(dict.fromkeys(row.layout.types[place] for row in rows))
+        problems += kind_problems(rows[0].layout.names[place], kinds, value, view)
     return problems
 
 
@@ -91,9 +89,9 @@ def _differences(
 ) -> list[tuple[int, str]]:
     """What a specialisation wants otherwise, and where that stands among all that was said."""
     found: list[tuple[int, str]] = []
-    for place, (argument, value, view) in enumerate(zip(row.layout.arguments, values, views, strict=False)):
-        problem = kind_problem(argument, value, view)
-        if problem is not None:
+    parameters = zip(row.layout.names, row.layout.types, values, views, strict=False)
+    for place, (name, kind, value, view) in enumerate(parameters):
+        for problem in kind_problems(name, [kind], value, view):
             found.append((place, f"{problem.argument}: {problem.message}"))
     for place, (name, value) in enumerate(given.items(), len(views)):
         declared = fixed(row, name)

@@ -29,7 +29,7 @@ class Opened:
         self._chooser = Chooser(index.kernel, index.rows)
         targets = [target for target in index.targets if any(target in row.artifacts for row in index.rows)]
         self.places = Places(index.kernel, index.parameters, targets)
-        self._grids = Grids(index.kernel, index.parameters, grid, index.grid_names, index.grid)
+        self._grids = Grids(index.kernel, grid, index.grid_names, index.grid)
         self._dense = not takes_strides(index)
         self._specialisations: dict[str, Specialisation[Any]] = {}
 
@@ -59,7 +59,7 @@ class Opened:
         found = self._specialisations.get(row.id)
         if found is None:
             index = self.index
-            grid = RowGrid(self._grids, row.consts)
+            grid = RowGrid(self._grids, row.consts, [each.name for each in row.layout.arguments])
             launcher = Launcher(index.parameters, row, index.host_isa, grid, self._dense)
             found = Specialisation[Any](index.kernel, index.parameters, launcher)
             # Another thread may have been here meanwhile: its object is the one.
@@ -85,5 +85,7 @@ def takes_strides(index: Index) -> bool:
     consts = index.rows[0].consts
     names = {name for name, value in consts.items() if isinstance(value, int)}
     for layout in {id(row.layout): row.layout for row in index.rows}.values():
-        names |= {each.name for each in layout.arguments if each.type[0] in "iu" and each.type != "i1"}
+        # What a descriptor says of its array concerns no other.
+        passed = (each for each in layout.arguments if "." not in each.name)
+        names |= {each.name for each in passed if each.type[0] in "iu" and each.type != "i1"}
     return any("stride" in name.lower() for name in names)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .errors import ArgumentError, CallError, TargetError
 from .explain import Problem, place, problems_error
-from .views import HOST
+from .views import HOST, NOWHERE, arrays
 
 if TYPE_CHECKING:
     from .views import View
@@ -40,7 +40,8 @@ class Places:
         """
         device = None
         for view in views:
-            if view[0][:1] == "*":
+            what = view[0][:1]
+            if what == "*" or (what in ("d", "(") and view[2] != NOWHERE):
                 device = view[2]
                 break
         if target is not None or device is None:
@@ -118,8 +119,8 @@ class Places:
         """The error for the arrays on ``device``, which nothing here is for."""
         problems = [
             Problem(name, f"expected an array on {where}, got one on {place(device)}")
-            for name, view in zip(self._parameters, views, strict=True)
-            if view[0].startswith("*") and view[2] == device
+            for name, view in arrays(self._parameters, views)
+            if view[2] == device
         ]
         return problems_error(self._kernel, problems)
 

@@ -32,6 +32,19 @@ class DLPackArray(Protocol):
     def __dlpack_device__(self) -> tuple[Any, Any]: ...
 
 
+class TensorDescriptor(Protocol):
+    """An array that is seen in blocks, as Triton has them; it may have a ``padding`` too, ``"zero"`` or ``"nan"``."""
+
+    @property
+    def base(self) -> Any: ...
+    @property
+    def shape(self) -> Sequence[int]: ...
+    @property
+    def strides(self) -> Sequence[int]: ...
+    @property
+    def block_shape(self) -> Sequence[int]: ...
+
+
 class WholeNumber(Protocol):
     """An integer scalar of NumPy. Arrays have an ``__index__`` too, but count no bits."""
 
@@ -68,6 +81,8 @@ class CudaStream(Protocol):
 
 #: An array: the address of its first element is what the kernel gets.
 Array: TypeAlias = NumPyArray | Tensor | CudaArray | DLPackArray
+#: What a tensor descriptor is made of: an array with its own shape and strides, or those said for it.
+Described: TypeAlias = Array | TensorDescriptor
 #: A whole number. NumPy's are taken by value.
 Int: TypeAlias = int | WholeNumber
 #: A floating point number, or a whole one. NumPy's are taken by value.

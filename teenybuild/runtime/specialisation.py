@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from .errors import CallError
 from .explain import read_views, shown
+from .kinds import spelled
 
 if TYPE_CHECKING:
     from .index import Value
@@ -38,8 +39,8 @@ class Specialisation(Generic[Args]):
 
     @property
     def types(self) -> Mapping[str, str]:
-        """The type of every parameter: ``*f32``, ``i32``, ``none``."""
-        return dict(zip(self._parameters, self._row.layout.types, strict=True))
+        """The type of every parameter: ``*f32``, ``i32``, ``none``, ``(*f32, i32)``, ``desc<f16[128, 64]>``."""
+        return dict(zip(self._parameters, map(spelled, self._row.layout.types), strict=True))
 
     @property
     def dtypes(self) -> Mapping[str, str]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from .dtypes import FRAMEWORK_NAMES
 
@@ -16,6 +16,8 @@ from .dtypes import FRAMEWORK_NAMES
 HOST = -1
 #: On something that is neither the host nor a CUDA device.
 ELSEWHERE = -2
+#: Where a tuple without an array is.
+NOWHERE = -3
 
 #: Gives the address of the stream that the array's framework works on, for a CUDA device.
 StreamOf: TypeAlias = Callable[[int], int]
@@ -23,8 +25,8 @@ StreamOf: TypeAlias = Callable[[int], int]
 #: One argument, as a plain tuple because a launch makes one for each:
 #:
 #: * what it is: ``*f32`` for an array of f32 (with the framework's own name where it has none here), ``int``, ``float``, ``bool``,
-#:   ``none``, or ``""`` for anything else;
-#: * the address of the first element, or the value;
+#:   ``none``, ``(*f32, int)`` for a tuple, ``desc<f16[128, 64]>`` for a tensor descriptor, or ``""`` for anything else;
+#: * the address of the first element, or the value; for a tuple the views of its entries, for a descriptor a :class:`Described`;
 #: * where it is: a CUDA device, :data:`HOST` or :data:`ELSEWHERE`;
 #: * whether its elements lie one after the other, last dimension fastest;
 #: * whether it may be written;
@@ -32,6 +34,28 @@ StreamOf: TypeAlias = Callable[[int], int]
 #: * the current stream of its framework, where that has one. Whatever must stay alive until the launch hangs on it.
 View: TypeAlias = tuple[str, Any, int, bool, bool, int, StreamOf | None]
 Reader: TypeAlias = Callable[[Any], View]
+
+
+class Described(NamedTuple):
+    """An array that is seen in blocks, and its view; extents and strides count elements. ``padding`` is what stands outside of it."""
+
+    base: Any
+    view: View
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: Any
+
+
+def arrays(names: Sequence[str], views: Sequence[View]) -> Iterator[tuple[str, View]]:
+    """Every array of a call, with its name: ``x``, ``ptrs[1]``."""
+    for name, view in zip(names, views, strict=True):
+        what = view[0][:1]
+        if what == "*":
+            yield name, view
+        elif what == "d":
+            yield name, view[1].view
+        elif what == "(":
+            yield from arrays([f"{name}[{place}]" for place in range(len(view[1]))], view[1])
 
 
 class _ArrayNames(dict[Any, str]):
@@ -75,6 +99,8 @@ def _reader_of(kind: type[Any]) -> Reader:
         return _dlpack_array
     if hasattr(kind, "__cuda_array_interface__"):
         return _cuda_array
+    if issubclass(kind, tuple | list):
+        return _several
     if issubclass(kind, bool):
         return _bool
     if hasattr(kind, "__index__"):
@@ -98,8 +124,35 @@ def _float(value: Any) -> View:
     return "float", float(value), HOST, True, False, 1, None
 
 
+def _several(value: Any) -> View:
+    views = [READERS[type(each)](each) for each in value]
+    what = f"({', '.join([view[0] for view in views])})"
+    # An entry that is no argument makes it none: what it is must tell it from all others.
+    where = next(
+        (view[2] for view in views if view[0][:1] in ("*", "d", "(") and view[2] != NOWHERE), NOWHERE
+    )
+    return what, views, where, True, False, 1, None
+
+
 def _other(value: Any) -> View:
+    # Attributes of a class may be in its objects alone.
+    if all(hasattr(value, name) for name in ("base", "shape", "strides", "block_shape")):
+        return _descriptor(value)
     return "", value, HOST, True, False, 1, None
+
+
+def _descriptor(value: Any) -> View:
+    """A tensor descriptor, Triton's own or any with the same attributes."""
+    view = READERS[type(value.base)](value.base)
+    if view[0][:1] != "*":
+        raise TypeError(f"its base is no array but {type(value.base).__qualname__}")
+    shape, strides, block = (
+        tuple([operator.index(each) for each in getattr(value, name)])
+        for name in ("shape", "strides", "block_shape")
+    )
+    what = f"desc<{view[0][1:]}[{', '.join([str(side) for side in block])}]>"
+    found = Described(value.base, view, shape, strides, getattr(value, "padding", "zero"))
+    return what, found, view[2], True, view[4], view[5], view[6]
 
 
 def _numpy_scalar(kind: type, numpy: Any) -> Reader:

@@ -11,7 +11,7 @@ import device as gpu
 import numpy as np
 
 from teenybuild.api import Artifact
-from tests.support.run import Array, argument_bits
+from tests.support.run import Array, argument_bits, passed
 
 #: The driver asks to be told where a launch has more dynamic shared memory than this.
 SHARED_UNASKED = 48 << 10
@@ -30,6 +30,7 @@ class GpuProgram:
     def __call__(self, arguments: Mapping[str, object], grid: Sequence[int] = (1,)) -> dict[str, Array]:
         """Runs the grid; the arrays as they are afterwards."""
         call, abi = self.device.call, self.artifact.abi
+        arguments = {n: v for name, value in arguments.items() for n, v in passed(name, value)}
         assert abi["scratch_bytes"] == 0, "no kernel of these tests has scratch memory"
         held = {n: self.device.array(v) for n, v in arguments.items() if isinstance(v, np.ndarray)}
         extents = ([*grid, 1, 1])[:3]

@@ -15,13 +15,13 @@ from teenybuild.runtime.errors import GridError
 from teenybuild.runtime.grids import GPU_LIMITS, HOST_LIMITS, Grids, RowGrid
 from teenybuild.runtime.views import READERS
 
-NO_EXPRESSIONS = RowGrid(Grids("k", ("n",), None, (), ()), {})
+NO_EXPRESSIONS = RowGrid(Grids("k", None, (), ()), {}, ("n",))
 
 
 def computed(function: Any, names: tuple[str, ...], text: str, values: dict[str, Any], **consts: Any) -> Any:
-    grids = Grids("k", tuple(values), function, names, (text,))
+    grids = Grids("k", function, names, (text,))
     views = [READERS[type(value)](value) for value in values.values()]
-    return RowGrid(grids, consts).computed(views, GPU_LIMITS)
+    return RowGrid(grids, consts, tuple(values)).computed(views, GPU_LIMITS)
 
 
 @given(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 2**63 - 1).filter(bool))

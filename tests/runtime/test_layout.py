@@ -66,7 +66,9 @@ def laid_out(names: list[str]) -> tuple[Any, list[dict[str, Any]]]:
 @given(arguments())
 def test_packs_as_c_does(found: list[tuple[str, Any]]) -> None:
     struct, said = laid_out([name for name, _ in found])
-    layout = Layout([each["name"] for each in said], said, ctypes.sizeof(struct))
+    layout = Layout(
+        [each["name"] for each in said], [each["dtype"] for each in said], said, ctypes.sizeof(struct)
+    )
     packed = layout.pack(*layout.values([READERS[type(value)](value) for _, value in found]))
     assert len(packed) == ctypes.sizeof(struct)
     back = struct.from_buffer_copy(packed)

@@ -12,11 +12,11 @@ import hashlib
 import shutil
 import struct
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from teenybuild.api import Artifact, compile
 from teenybuild.dtypes import BY_NAME, BY_NUMPY
+from teenybuild.types import spell_descriptor, spell_tuple
 
 from .memory import Guarded, aligned_scratch
 
@@ -73,10 +74,44 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     return np.dtype(getattr(ml_dtypes, spelled, None) or spelled)
 
 
+@dataclass(frozen=True)
+class Described:
+    """A tensor descriptor over an array, as Triton's own has it."""
+
+    base: Array
+    shape: Sequence[int]
+    strides: Sequence[int]
+    block_shape: Sequence[int]
+    padding: str = "zero"
+
+
+def described(array: Array, block: Sequence[int], padding: str = "zero") -> Described:
+    """A descriptor of a whole array."""
+    return Described(array, array.shape, [s // array.itemsize for s in array.strides], block, padding)
+
+
+def passed(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """What is passed for an argument, by the names of the ABI: entries of tuples, parts of descriptors."""
+    if isinstance(value, tuple):
+        for place, each in enumerate(cast("tuple[object, ...]", value)):
+            yield from passed(f"{name}[{place}]", each)
+    elif isinstance(value, Described):
+        yield name, value.base
+        yield from ((f"{name}.shape[{axis}]", extent) for axis, extent in enumerate(value.shape))
+        yield from ((f"{name}.strides[{axis}]", stride) for axis, stride in enumerate(value.strides))
+        yield f"{name}.padding", value.padding == "nan"
+    else:
+        yield name, value
+
+
 def type_of(value: object) -> str:
     """The manifest's type of an argument."""
     if value is None:
         return "none"
+    if isinstance(value, tuple):
+        return spell_tuple([type_of(each) for each in cast("tuple[object, ...]", value)])
+    if isinstance(value, Described):
+        return spell_descriptor(BY_NUMPY[value.base.dtype.name].name, value.block_shape)
     if isinstance(value, np.ndarray):
         return f"*{BY_NUMPY[value.dtype.name].name}"
     if isinstance(value, Typed):
@@ -102,8 +137,9 @@ class Program:
         *,
         programs: tuple[int, int] | None = None,
     ) -> dict[str, Array]:
-        """Runs the grid (or linear programs ``first`` to ``last`` - 1 of it); the arrays as they are afterwards."""
+        """Runs the grid (or linear programs ``first`` to ``last`` - 1 of it); the arrays as they are afterwards, by the names of the ABI."""
         abi = self.artifact.abi
+        arguments = {n: v for name, value in arguments.items() for n, v in passed(name, value)}
         held: dict[str, Guarded] = {}
         packed = bytearray(max(abi["packed_size"], 1))
         for row in abi["arguments"]:
