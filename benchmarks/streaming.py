@@ -641,8 +641,9 @@ def packaged(artifact: teenybuild.Artifact, directory: Path) -> tuple[index.Arti
     )
     image.path.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(artifact.path, image.path)
-    names = [row["name"] for row in abi["arguments"]]
-    return image, Layout(names, abi["arguments"], abi["packed_size"])
+    there = [each for each in abi["parameters"] if each["type"] != "none"]
+    names, types = [each["name"] for each in there], [each["type"] for each in there]
+    return image, Layout(names, types, abi["arguments"], abi["packed_size"])
 
 
 def packed_values(layout: Layout, arguments: Mapping[str, Any]) -> list[Any]:

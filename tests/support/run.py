@@ -198,10 +198,10 @@ def build(
     **options: Any,
 ) -> Program:
     """Compiles ``kernel`` of ``source`` for arguments like these, for the host."""
-    return Program(_compiled(source, arguments, const, target, **options))
+    return Program(compiled(source, arguments, const, target, **options))
 
 
-def _compiled(
+def compiled(
     source: str,
     arguments: Mapping[str, object],
     const: Mapping[str, Any] | None,
@@ -227,7 +227,7 @@ def run(
 ) -> dict[str, Array]:
     """What a kernel leaves in its arrays; the same bits on every target of :data:`COMPARED`, or AssertionError."""
     results = {
-        target: make(_compiled(source, arguments, const, target, **options))(arguments, grid)
+        target: make(compiled(source, arguments, const, target, **options))(arguments, grid)
         for target, make in COMPARED.items()
     }
     first, *others = results
