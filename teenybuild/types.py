@@ -218,7 +218,7 @@ def parse_type(text: str) -> Type:
     return TypeParser[Type](text, _parse_plain, Tuple, _descriptor).whole()
 
 
-def _descriptor(dtype: Type, block: Sequence[Extent]) -> Type:
+def _descriptor(dtype: Type, block: Sequence[Extent], start: int) -> Type:
     sides: list[int] = []
     for side in block:
         if side.value is None:
@@ -226,13 +226,19 @@ def _descriptor(dtype: Type, block: Sequence[Extent]) -> Type:
             raise TypeSyntaxError(message, side.start, side.end)
         sides.append(side.value)
     if not isinstance(dtype, Scalar):
-        raise TypeSyntaxError(
-            f"a descriptor is of elements of a dtype, not of {dtype}", 5, 5 + len(str(dtype))
-        )
+        raise no_element(dtype, start)
     wrong = block_problem(dtype.dtype, tuple(sides))
     if wrong is not None:
         raise TypeSyntaxError(wrong, block[0].start, block[-1].end)
     return Descriptor(dtype.dtype, tuple(sides))
+
+
+def no_element(dtype: object, start: int) -> TypeSyntaxError:
+    """The error for a descriptor, written from ``start`` on, of something that is no dtype."""
+    start += len("desc<")
+    return TypeSyntaxError(
+        f"a descriptor is of elements of a dtype, not of {dtype}", start, start + len(str(dtype))
+    )
 
 
 def side_problem(side: object) -> str | None:
@@ -274,15 +280,15 @@ class Extent:
 class TypeParser(Generic[T]):
     """Reads a type by what its parts are made into: ``plain`` a dtype, pointer or name, ``several`` a tuple, ``blocks`` a descriptor.
 
-    ``plain`` raises errors with places in the text that it is given, ``blocks`` with places in the descriptor.
+    Both are told where that starts in the text; errors of ``plain`` count from there.
     """
 
     def __init__(
         self,
         text: str,
-        plain: Callable[[str], T],
+        plain: Callable[[str, int], T],
         several: Callable[[tuple[T, ...]], T],
-        blocks: Callable[[T, Sequence[Extent]], T],
+        blocks: Callable[[T, Sequence[Extent], int], T],
     ) -> None:
         self._text, self._at = text, 0
         self._plain, self._several, self._blocks = plain, several, blocks
@@ -290,7 +296,7 @@ class TypeParser(Generic[T]):
     def whole(self) -> T:
         """The type. Raises :class:`TypeSyntaxError`."""
         if not self._text.startswith(("(", "desc<")):
-            return self._plain(self._text)
+            return self._plain(self._text, 0)
         found = self._type()
         self._skip()
         if self._at < len(self._text):
@@ -313,7 +319,10 @@ class TypeParser(Generic[T]):
             message = f"{name} is a value, and entries of a tuple have types"
             hint = "a constant is a parameter of its own, with its values under const"
             raise TypeSyntaxError(message, start, start + len(name), hint)
-        return self._shifted(start, lambda: self._plain(name))
+        try:
+            return self._plain(name, start)
+        except TypeSyntaxError as wrong:
+            raise TypeSyntaxError(wrong.message, start + wrong.start, start + wrong.end, wrong.hint) from None
 
     def _tuple(self) -> T:
         start = self._at
@@ -347,8 +356,7 @@ class TypeParser(Generic[T]):
         if len(block) > DESCRIPTOR_AXES:
             message = f"a descriptor has up to {DESCRIPTOR_AXES} axes, not {len(block)}"
             raise TypeSyntaxError(message, block[0].start, block[-1].end)
-        sides = [Extent(each.text, each.start - start, each.end - start) for each in block]
-        return self._shifted(start, lambda: self._blocks(dtype, sides))
+        return self._blocks(dtype, block, start)
 
     def _extent(self) -> Extent:
         self._skip()
@@ -357,12 +365,6 @@ class TypeParser(Generic[T]):
             raise self._expected("a side of the block")
         self._at = found.end()
         return Extent(found[0], *found.span())
-
-    def _shifted(self, start: int, read: Callable[[], T]) -> T:
-        try:
-            return read()
-        except TypeSyntaxError as wrong:
-            raise TypeSyntaxError(wrong.message, start + wrong.start, start + wrong.end, wrong.hint) from None
 
     def _skip(self) -> None:
         while self._text.startswith(" ", self._at):
@@ -382,7 +384,7 @@ class TypeParser(Generic[T]):
         return TypeSyntaxError(f'expected {what}, not "{self._text[at]}"', at, at + 1)
 
 
-def _parse_plain(text: str) -> Type:
+def _parse_plain(text: str, start: int = 0) -> Type:
     stars = len(text) - len(text.lstrip("*"))
     name = text[stars:]
     if name.startswith(("(", "desc")) and not stars:

@@ -32,6 +32,7 @@ from teenybuild.types import (
     canonical,
     leaves,
     parameter_of,
+    said_of,
     side_problem,
     type_at,
 )
@@ -289,9 +290,14 @@ class _Checks:
         return f"{said}, which {parameter} does not have: it is {spec}", None
 
     def assumable(self, assume: Assume, types: Iterable[Type], path: KeyPath) -> None:
-        """A pointer has an address to divide; only an integer can be 1. A tuple stands for all of its entries."""
+        """A pointer has an address to divide; only an integer can be 1. A tuple stands for all entries of which nothing else is said."""
+        name = str(path[1])
+        if (assume.kind, assume.value) == ("div", 1):
+            return
         for type in types:
-            for leaf in leaves(str(path[1]), type):
+            for leaf in leaves(name, type):
+                if said_of(leaf.name, self.kernel.assume) not in (name, None):
+                    continue
                 if leaf.part == "base":
                     message = f"{leaf.name} is a descriptor, whose address and strides are multiples of 16 bytes as it is"
                     hint = f'its extents may be assumed: assume = {{ "{leaf.name}.shape[0]" = … }}'

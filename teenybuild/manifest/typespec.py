@@ -19,6 +19,7 @@ from teenybuild.types import (
     TypeParser,
     TypeSyntaxError,
     block_problem,
+    no_element,
     parse_type,
     side_problem,
     spell_descriptor,
@@ -89,11 +90,11 @@ def parse_spec(text: str) -> TypeSpec:
     return TypeParser[TypeSpec](text, _plain, _tuple, _descriptor).whole()
 
 
-def _plain(text: str) -> TypeSpec:
+def _plain(text: str, start: int) -> TypeSpec:
     pointer = text.startswith("*")
     name = text[1:] if pointer else text
     if VARIABLE.fullmatch(name):
-        return Variable(name, pointer, int(pointer))
+        return Variable(name, pointer, start + pointer)
     return parse_type(text)
 
 
@@ -102,7 +103,7 @@ def _tuple(items: tuple[TypeSpec, ...]) -> TypeSpec:
     return Tuple(known) if len(known) == len(items) else TupleSpec(items)
 
 
-def _descriptor(dtype: TypeSpec, block: Sequence[Extent]) -> TypeSpec:
+def _descriptor(dtype: TypeSpec, block: Sequence[Extent], start: int) -> TypeSpec:
     sides: list[int | Side] = []
     for side in block:
         if side.value is None and not _NAME.fullmatch(side.text):
@@ -111,18 +112,13 @@ def _descriptor(dtype: TypeSpec, block: Sequence[Extent]) -> TypeSpec:
             raise TypeSyntaxError(wrong, side.start, side.end)
         sides.append(Side(side.text, side.start) if side.value is None else side.value)
     if not isinstance(dtype, Scalar | Variable) or (isinstance(dtype, Variable) and dtype.pointer):
-        message = f"a descriptor is of elements of a dtype, not of {dtype}"
-        raise TypeSyntaxError(message, _DTYPE, _DTYPE + len(str(dtype)))
+        raise no_element(dtype, start)
     known = tuple(side for side in sides if isinstance(side, int))
     if isinstance(dtype, Scalar) and len(known) == len(sides):
         if (wrong := block_problem(dtype.dtype, known)) is not None:
             raise TypeSyntaxError(wrong, block[0].start, block[-1].end)
         return Descriptor(dtype.dtype, known)
     return DescriptorSpec(dtype, tuple(sides))
-
-
-#: Where the dtype of a descriptor stands in its text.
-_DTYPE = len("desc<")
 
 
 def is_concrete(spec: TypeSpec) -> TypeGuard[Type]:
