@@ -132,11 +132,14 @@ def expected(kinds: Sequence[Kind]) -> str:
     numbers = dict.fromkeys(_NUMBER[DTYPES[each].kind] for each in scalars)
     for number in numbers:
         words.append(f"{number} ({_either([e for e in scalars if _NUMBER[DTYPES[e].kind] == number])})")
-    for kind in kinds:
-        if isinstance(kind, Blocks):
-            words.append(f"an array of {kind.dtype} or a descriptor of blocks {list(kind.block)} of it")
-        elif not isinstance(kind, str):
-            words.append(f"a tuple {spelled(kind)}")
+    blocks = [each for each in kinds if isinstance(each, Blocks)]
+    if blocks:
+        dtypes = _either(list(dict.fromkeys(each.dtype for each in blocks)))
+        sides = _either(list(dict.fromkeys(str(list(each.block)) for each in blocks)))
+        words.append(f"an array of {dtypes} (or a descriptor of one, with blocks {sides})")
+    tuples = [each for each in kinds if not isinstance(each, str | Blocks)]
+    if tuples:
+        words.append(f"a tuple {_either(list(map(spelled, tuples)))}")
     if "none" in types:
         words.append("None")
     return _either(words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from .manifests import VECTOR_ADD, ZOO
+from .manifests import NESTED, VECTOR_ADD, ZOO
 from .packages import built
 
 DIRECTORY = Path(__file__).parents[1] / "golden" / "loader" / "package"
@@ -20,6 +20,10 @@ SOURCES = {
     "awkward.py": (ZOO, "_kernels/awkward.py"),
     "scalars.py": (ZOO, "_kernels/scalars.py"),
     "where_am_i.py": (ZOO, "_kernels/where_am_i.py"),
+    "concat.py": (NESTED, "_kernels/concat.py"),
+    "affine_of.py": (NESTED, "_kernels/affine_of.py"),
+    "shift.py": (NESTED, "_kernels/shift.py"),
+    "shift.json": (NESTED, "_kernels/shift.json"),
 }
 
 

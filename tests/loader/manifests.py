@@ -96,3 +96,36 @@ assume = { n = { div = 4 } }
 outputs = ["out_ptr"]
 targets = ["cpu"]
 """
+
+#: Arguments that are tuples of several lengths, tuples in tuples, and tensor descriptors.
+NESTED = """
+[build]
+targets = ["sm_90a", "cpu"]
+
+[kernel.concat]
+source = "nested.py"
+args = { ptrs = "P", widths = "W", shape = "(i32, i32)", out_ptr = "*i32" }
+dtypes = { P = ["(*i32, *i32)", "(*i32, *i32, *i32)"], W = ["(i32, i32)", "(i32, i32, i32)"] }
+const = { BLOCK = 64 }
+exclude = [{ P = "(*i32, *i32)", W = "(i32, i32, i32)" }, { P = "(*i32, *i32, *i32)", W = "(i32, i32)" }]
+grid = ["shape[0]", "cdiv(shape[1], BLOCK)"]
+outputs = ["out_ptr"]
+
+[kernel.affine_of]
+source = "nested.py"
+args = { work = "((*D, *D), B, D)", n = "i32" }
+dtypes = { D = ["f32", "f16"], B = ["*f32", "none"] }
+const = { BLOCK = 128 }
+grid = ["cdiv(n, BLOCK)"]
+assume = { "work[0]" = "auto" }
+outputs = ["work[0][1]"]
+
+[kernel.shift]
+source = "nested.py"
+args = { source = "desc<D[BM, BN]>", target = "desc<D[BM, BN]>", by = "i32" }
+dtypes = { D = ["f32", "f16"] }
+configs = [{ BM = 16, BN = 32 }, { BM = 8, BN = 16 }]
+grid = ["cdiv(target.shape[0], BM)", "cdiv(target.shape[1], BN)"]
+assume = { "source.shape[1]" = "auto" }
+outputs = ["target"]
+"""

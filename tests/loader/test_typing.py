@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from .manifests import VECTOR_ADD, ZOO
+from .manifests import NESTED, VECTOR_ADD, ZOO
 from .packages import install
 
 RIGHT = """
@@ -21,6 +21,7 @@ RIGHT = """
     import numpy as np
     from numpy.typing import NDArray
 
+    from nested import affine_of, concat, shift
     from vectors import LaunchError, vector_add
     from zoo import affine, awkward, nothing, only_gpu, scalars, transpose_copy, where_am_i
 
@@ -39,6 +40,14 @@ RIGHT = """
     class JaxArray:
         def __dlpack_device__(self) -> tuple[Literal[2], int]:
             return 2, 0
+
+
+    class Descriptor:
+        base = Tensor()
+        shape = [16, 32]
+        strides = [32, 1]
+        block_shape = [16, 32]
+        padding = "nan"
 
 
     class Stream:
@@ -67,6 +76,13 @@ RIGHT = """
         nothing(target="cpu")
         awkward(1, 2, 3, 4, a, auto=2, grid_=(1,), target_="cpu")
         only_gpu(a, target="sm_80")
+        concat((a, b), (3, m), (1, 2), a)
+        concat((a, b, Tensor()), (3, m, 4), (1, 2), a, BLOCK=64)
+        concat.pick((a, b), (3, m), (1, 2), a).launch(((a, b), (3, m), (1, 2), a), grid=(1,))
+        affine_of(((a, a), None, 2.0), 3)
+        affine_of(((a, a), a, x), n=m)
+        shift(a, Descriptor(), 3)
+        shift.spec(D="f16", BM=8, BN=16).launch((Descriptor(), Tensor(), 3))
 
 
     def names() -> tuple[str, ...]:
@@ -83,6 +99,7 @@ WRONG = """
     import numpy as np
     from numpy.typing import NDArray
 
+    from nested import affine_of, concat, shift
     from vectors import vector_add
     from zoo import affine, awkward, only_gpu, transpose_copy, where_am_i
 
@@ -122,6 +139,15 @@ WRONG = """
         where_am_i(a)  # wrong: no grid
         awkward(1, 2, 3, 4, a, target="cpu")  # wrong: given twice
         only_gpu(a, target="cpu")  # wrong: not built
+        concat((a, a, a, a), (3, 4), (1, 2), a)  # wrong: one too many
+        concat((a, a), (3, 4, 5), (1, 2), a)  # wrong: they do not go together
+        concat((a, 3), (3, 4), (1, 2), a)  # wrong: a number in it
+        concat(a, (3, 4), (1, 2), a)  # wrong: no tuple
+        affine_of(((a, None), None, 2.0), 3)  # wrong: never absent
+        affine_of((a, a, None, 2.0), 3)  # wrong: nothing nested
+        affine_of.spec(D="f32", B="none").launch((((a, a), a, 1.0), 4))  # wrong: absent here
+        shift(a, 3, 3)  # wrong: a number
+        shift((a, a), a, 3)  # wrong: a tuple
 
 
     from vectors import vectoradd  # wrong: no such kernel
@@ -130,10 +156,11 @@ WRONG = """
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with two packages and two files that use them."""
+    """A directory with three packages and two files that use them."""
     directory = tmp_path_factory.mktemp("typed")
     install(VECTOR_ADD, directory, "vectors")
     install(ZOO, directory, "zoo")
+    install(NESTED, directory, "nested")
     for name, text in (("right", RIGHT), ("wrong", WRONG)):
         (directory / f"{name}.py").write_text(textwrap.dedent(text).lstrip("\n"))
     config = {
@@ -190,4 +217,4 @@ def test_wrong_calls(project: Path, check: Checker) -> None:
 @CHECKERS
 def test_the_package_itself(project: Path, check: Checker) -> None:
     """Whoever keeps a generated package in their own tree checks it with it."""
-    assert check(project, "vectors", "zoo") == []
+    assert check(project, "vectors", "zoo", "nested") == []

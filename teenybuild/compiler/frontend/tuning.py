@@ -20,7 +20,7 @@ from teenybuild.compiler.frontend.scope import Place
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import Function, describe, is_dict, is_tuple
 from teenybuild.diagnostics import Diagnostic, Span, UserError, did_you_mean
-from teenybuild.types import Absent, Assume, Type, Value
+from teenybuild.types import Absent, Assume, Tuple, Type, Value
 
 #: What each decorator takes, in order.
 _AUTOTUNE = (
@@ -113,6 +113,8 @@ class Heuristic:
 def _argument(name: str, type_: Type, facts: Facts) -> object:
     if isinstance(type_, Absent):
         return None
+    if isinstance(type_, Tuple):
+        return tuple(_argument(f"{name}[{i}]", item, facts) for i, item in enumerate(type_.items))
     assumed = facts.assume.get(name)
     if assumed is None:
         return Argument(name)
