@@ -20,8 +20,8 @@ GOLDEN = TESTS / "golden" / "compiler"
 
 #: Kernels of the catalogue whose tile IR is written down.
 GOLDEN_KERNELS = (
-    "bools", "branch", "carried_tuple", "casts_bf16", "chosen_pointer", "copy_f32_aligned", "early_return", "gather", "helpers", "matmul",
-    "operators_u8", "running_reductions", "softmax", "three_d", "two_d_transposed",
+    "bools", "branch", "carried_tuple", "casts_bf16", "chosen_pointer", "copy_f32_aligned", "descriptor_argument", "early_return", "gather", "helpers", "matmul",
+    "operators_u8", "running_reductions", "softmax", "three_d", "tuple_nested", "two_d_transposed",
 )  # fmt: skip
 
 

@@ -31,6 +31,7 @@ NAMES = (
     "test_casts",
     "test_combining",
     "test_control",
+    "test_descriptor_arguments",
     "test_descriptors",
     "test_dot",
     "test_dot_scaled",
@@ -49,6 +50,7 @@ NAMES = (
     "test_scans",
     "test_shapes",
     "test_sorting",
+    "test_tuple_arguments",
     "test_while",
 )
 

@@ -20,6 +20,12 @@ SOME = {
     "tl.extra.cuda.smid": ("an error with its place", "PTX"),
 }
 
+#: Kinds of arguments beside numbers and arrays, and the test of each.
+ARGUMENTS = {
+    "tuples `(*f32, i32)`": "test_tuple_arguments",
+    "tensor descriptors `desc<f16[128, 64]>`": "test_descriptor_arguments",
+}
+
 _HEAD = """\
 # What shows that it works
 
@@ -85,11 +91,14 @@ def texts() -> dict[str, str]:
 
 def _row(name: str, modules: Sequence[str], gpu: frozenset[str]) -> str:
     host, device = SOME.get(name, ("yes", "yes"))
-    links = ", ".join(
+    return f"| `{name}` | {host} | {device} | {_links(modules, gpu)} |\n"
+
+
+def _links(modules: Sequence[str], gpu: frozenset[str]) -> str:
+    return ", ".join(
         f"[{m.removeprefix('test_')}](../tests/language/{m}.py){' (GPU)' if m in gpu else ''}"
         for m in modules
     )
-    return f"| `{name}` | {host} | {device} | {links} |\n"
 
 
 def page() -> str:
@@ -97,9 +106,12 @@ def page() -> str:
     found, gpu = texts(), on_a_gpu()
     rows = "".join(_row(name, shown_by(name, found), gpu) for name in names())
     libdevice = sorted(n.removeprefix(LIBDEVICE) for n in BUILTINS if n.startswith(LIBDEVICE))
+    arguments = "".join(
+        f"| arguments: {kind} | yes | yes | {_links([module], gpu)} |\n" for kind, module in ARGUMENTS.items()
+    )
     later = ", ".join(f"`{name}`" for name in sorted(LATER))
     return (
-        f"{_HEAD}{rows}| `libdevice`: {len(libdevice)} functions | yes | yes | [libdevice](../tests/language/test_libdevice.py) (GPU), "
+        f"{_HEAD}{arguments}{rows}| `libdevice`: {len(libdevice)} functions | yes | yes | [libdevice](../tests/language/test_libdevice.py) (GPU), "
         f"[math_functions](../tests/language/test_math_functions.py) (GPU), [accuracy](accuracy.md) |\n\nOf `libdevice`: {', '.join(f'`{n}`' for n in libdevice)}.\n\n"
         f"Not there yet, and refused by name: {later}.\n"
     )

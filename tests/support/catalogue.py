@@ -17,6 +17,7 @@ from tests.language import (
     test_combining,
     test_control,
     test_debugging,
+    test_descriptor_arguments,
     test_descriptors,
     test_dot,
     test_dot_scaled,
@@ -34,6 +35,7 @@ from tests.language import (
     test_scans,
     test_shapes,
     test_sorting,
+    test_tuple_arguments,
     test_while,
 )
 
@@ -316,6 +318,7 @@ def _entries() -> Iterator[Entry]:
     yield _entry(
         "descriptor_rows", test_descriptors.GATHER, "x: *f32, rows: *i32, o: *f32, m n: i32", "R=16 N=32"
     )
+    yield from _arguments()
     for name, (language, _) in test_fp8.FP8.items():
         for other, spelled in test_fp8.WIDER.items():
             yield _entry(
@@ -374,6 +377,40 @@ def _entries() -> Iterator[Entry]:
     for dtype in oracle.ALL:
         yield _casts(dtype)
         yield _operators(dtype)
+
+
+def _arguments() -> Iterator[Entry]:
+    """Tuples and descriptors as arguments."""
+    of_tuples, of_descriptors = test_tuple_arguments, test_descriptor_arguments
+    tuples = {"ptrs": "(*f32, *f16, *i32)", "out": "*f32", "n": "i32"}
+    yield Entry("tuple_sum", of_tuples.SUM, tuples, {"B": 256})
+    yield Entry(
+        "tuple_sum_aligned", of_tuples.SUM, tuples, {"B": 256}, {"ptrs": {"div": 16}, "n": {"div": 16}}
+    )
+    scalars = {"before": "i8", "values": "(i1, i64, i16, u8, f32)", "o": "*f64", "after": "i16"}
+    yield Entry("tuple_of_scalars", of_tuples.EVERY_SCALAR, scalars)
+    nested = {"work": "(((*f32, *f32), (*f32, *f32)), i32)", "bias": "(*f32, none)"}
+    yield Entry("tuple_nested", of_tuples.NESTED, nested, {"B": 64})
+    carried = {"ptrs": "(*f32, *f32)", "sizes": "(i32, i32)", "out": "*f32"}
+    yield Entry("tuple_carried", of_tuples.CARRIED, carried, {"B": 32}, {"sizes[1]": {"eq": 1}})
+    copied = {"source": "desc<bf16[16, 32]>", "o": "*bf16", "row": "i32", "col": "i32"}
+    yield Entry("descriptor_argument", of_descriptors.COPY, copied, {"M": 16, "N": 32})
+    turned = {"a": "desc<f16[64, 64]>", "b": "desc<f16[64, 64]>"}
+    extents = {"a.shape[1]": {"div": 8}, "b.shape[1]": {"div": 8}}
+    yield Entry("descriptor_argument_turned", of_descriptors.TRANSPOSE, turned, {"M": 64, "N": 64}, extents)
+    axes = {
+        "one": "desc<f32[8]>", "three": "desc<f32[2, 4, 8]>", "out": "desc<f32[2, 4, 8]>", "five": "desc<f32[1, 1, 2, 1, 4]>",
+        "p": "*i64",
+    }  # fmt: skip
+    yield Entry("descriptor_argument_axes", of_descriptors.AXES, axes)
+    blocks = "desc<f32[8, 16]>"
+    several = {"descs": f"({blocks}, {blocks}, {blocks})", "scales": "(f32, f32)"}
+    yield Entry("descriptor_argument_several", of_descriptors.IN_TUPLES, several, {"M": 8, "N": 16})
+    yield Entry(
+        "descriptor_argument_atomic", of_descriptors.ATOMICS, {"d": "desc<i32[4, 8]>"}, {"M": 4, "N": 8}
+    )
+    rows = {"source": "desc<f32[1, 32]>", "target": "desc<f32[1, 32]>", "rows": "*i32"}
+    yield Entry("descriptor_argument_rows", of_descriptors.ROWS, rows, {"R": 16, "N": 32})
 
 
 #: Every entry by name.

@@ -1,0 +1,7 @@
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(values, d):
+    pass
