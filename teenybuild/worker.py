@@ -132,12 +132,14 @@ def check_outputs(plan: dict[str, Any], job_: Job, arguments: Sequence[dict[str,
             wrong.append(
                 (name, "write", said, f"list {name} under {'mutates' if 'read' in access else 'outputs'}")
             )
-        elif "read" in access and said_of(name, outputs) is not None:
+        elif "read" in access and (listed := said_of(name, outputs)) is not None:
             said = f"{kernel} reads {name}, which the manifest lists under outputs (written only)"
             way_out = (
                 f"list {name} under mutates"
                 if "write" in access
                 else f"it writes nothing there: do not list {name}"
+                if listed == name
+                else f"list those entries of {listed} that it writes"
             )
             wrong.append((name, "read", said, way_out))
     if not wrong:

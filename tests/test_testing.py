@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -206,3 +207,120 @@ def test_an_array_of_another_dtype_than_is_said_is_an_error(kernels: str) -> Non
     types = {"x_ptr": "*f64"}
     with pytest.raises(teenybuild.UserError, match=r"x_ptr: expected .*f64"):
         run(f"{kernels}:scale", arguments(np.float32), const={"BLOCK": 128}, grid=8, types=types)
+
+
+NESTED = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def sums(ins, outs, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x, (y, bias) = ins
+    total = tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n)
+    if bias is not None:
+        total += tl.load(bias + i, mask=i < n)
+    tl.store(outs[0] + i, total, mask=i < n)
+    tl.store(outs[1] + i, -total, mask=i < n)
+
+
+@triton.jit
+def doubled(source, target, BM: tl.constexpr, BN: tl.constexpr):
+    at = [tl.program_id(0) * BM, tl.program_id(1) * BN]
+    target.store(at, source.load(at) * 2)
+"""
+
+
+@pytest.fixture
+def nested(tmp_path: Path) -> str:
+    path = tmp_path / "nested.py"
+    path.write_text(NESTED)
+    return str(path)
+
+
+def nested_arguments(bias: bool) -> dict[str, Any]:
+    rng = np.random.default_rng()
+    x, y, b = (rng.standard_normal(300).astype(np.float32) for _ in range(3))
+    return {"ins": (x, (y, b if bias else None)), "outs": (np.zeros_like(x), np.zeros_like(x)), "n": 300}
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_tuples(nested: str, bias: bool) -> None:
+    def sums(ins: Any, **_: Any) -> dict[str, Any]:
+        x, (y, b) = ins
+        total = x + y + (0 if b is None else b)
+        return {"outs": (total, -total)}
+
+    args = nested_arguments(bias)
+    check(f"{nested}:sums", sums, args, const={"BLOCK": 128}, grid=3, tolerance={"outs": 1e-6})
+    assert not args["outs"][0].any()
+    with pytest.raises(AssertionError, match=r"^outs\[1\]\[\d+\] on cpu is"):
+        check(
+            f"{nested}:sums",
+            lambda **a: {"outs": (sums(**a)["outs"][0],) * 2},
+            args,
+            const={"BLOCK": 128},
+            grid=3,
+        )
+    with pytest.raises(AssertionError, match=r"^outs\[0\]\[256\] on cpu is nan"):
+        check(f"{nested}:sums", sums, args, const={"BLOCK": 128}, grid=2)
+    run(f"{nested}:sums", args, const={"BLOCK": 128}, grid=3)
+    np.testing.assert_array_equal(args["outs"][0], -args["outs"][1])
+    assert args["outs"][0].any()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"outs[0]": 1, "outs[2]": 2}, r"gives outs\[2\], which is no array of the kernel"),
+        ({"outs[0]": 1}, r"writes outs\[1\], which the reference does not give"),
+        ({"outs": (1,)}, r"writes outs\[1\], which the reference does not give"),
+    ],
+)
+def test_a_reference_that_gives_other_entries(nested: str, given: Any, message: str) -> None:
+    with pytest.raises(teenybuild.UserError, match=message):
+        check(f"{nested}:sums", lambda **_: given, nested_arguments(False), const={"BLOCK": 128}, grid=3)
+
+
+def test_arrays_as_descriptors(nested: str) -> None:
+    """An array is one where its type says so; with gaps between its rows, what is in them stays as it is."""
+    whole = np.random.default_rng().standard_normal((20, 64)).astype(np.float32)
+    types = dict.fromkeys(("source", "target"), "desc<f32[16, 32]>")
+    target = np.zeros((20, 40), np.float32)
+    args = {"source": whole[:, :40], "target": target}
+    check(
+        f"{nested}:doubled",
+        lambda source, **_: {"target": 2 * source},
+        args,
+        const={"BM": 16, "BN": 32},
+        grid=(2, 2),
+        types=types,
+    )
+    run(f"{nested}:doubled", args, const={"BM": 16, "BN": 32}, grid=(2, 2), types=types)
+    np.testing.assert_array_equal(target, 2 * whole[:, :40])
+    with pytest.raises(
+        teenybuild.UserError, match=r"source: expected strides that are multiples of 16 bytes"
+    ):
+        run(f"{nested}:doubled", {**args, "source": np.zeros((4, 5), np.float32)}, const={"BM": 16, "BN": 32}, grid=1, types=types)  # fmt: skip
+
+
+def test_descriptors_that_say_their_blocks(nested: str) -> None:
+    rng = np.random.default_rng()
+    whole, out = rng.standard_normal((2, 20, 64)).astype(np.float32)
+    source = SimpleNamespace(
+        base=whole[:, 4:44], shape=(20, 40), strides=(64, 1), block_shape=[8, 16], padding="nan"
+    )
+    target = SimpleNamespace(base=out, shape=(20, 64), strides=(64, 1), block_shape=[8, 16])
+
+    def doubled(source: Any, target: Any) -> dict[str, Any]:
+        wanted = np.full(target.shape, np.nan)
+        wanted[:, :40] = 2 * source
+        return {"target": wanted}
+
+    # The NaNs of what is padded are others than those of what nobody wrote.
+    args = {"source": source, "target": target}
+    check(f"{nested}:doubled", doubled, args, const={"BM": 8, "BN": 16}, grid=(3, 4))
+    run(f"{nested}:doubled", args, const={"BM": 8, "BN": 16}, grid=(3, 4))
+    np.testing.assert_array_equal(out[:, :40], 2 * whole[:, 4:44])
+    assert np.isnan(out[:, 40:]).all()

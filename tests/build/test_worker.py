@@ -133,6 +133,43 @@ def test_outputs_are_checked_against_what_the_kernel_does(tmp_path: Path) -> Non
         assert found.hint == "list out_ptr under outputs"
 
 
+COPIES = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copies(ptrs, d, BLOCK: tl.constexpr):
+    (x, y), z = ptrs
+    i = tl.arange(0, BLOCK)
+    tl.store(y + i, tl.load(x + i))
+    d.store([0], tl.load(z + i))
+"""
+
+
+@pytest.mark.parametrize(
+    ("outputs", "told"),
+    [
+        (["ptrs[0][1]", "d"], []),
+        (["ptrs[0]", "d"], [("reads ptrs[0][0]", "list those entries of ptrs[0] that it writes")]),
+        (["ptrs[0][1]"], [("writes d", "list d under outputs")]),
+        (["d"], [("writes ptrs[0][1]", "list ptrs[0][1] under outputs")]),
+    ],
+)
+def test_outputs_may_be_entries_and_descriptors(
+    tmp_path: Path, outputs: list[str], told: list[tuple[str, str]]
+) -> None:
+    types = [["ptrs", "((*f32, *f32), *f32)"], ["d", "desc<f32[64]>"]]
+    made = plan(tmp_path, (64,), outputs=outputs, kernel="copies", function="copies", source="copies.py")
+    (tmp_path / "kernels/copies.py").write_text(COPIES)
+    made["members"][0].update(id="copies__64", types=types)
+    outcome = run(tmp_path, made)
+    assert [(d.message.split(",")[0], d.hint) for d in outcome.diagnostics] == [
+        (f"copies {message}", hint) for message, hint in told
+    ]
+    assert outcome.failed == bool(told)
+
+
 def test_diagnostics_survive_the_way_through_a_pipe(tmp_path: Path) -> None:
     outcome = run(tmp_path, plan(tmp_path, (100,)))
     (found,) = outcome.diagnostics

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from teenybuild.targets import ARCHITECTURES
-from tests.loader.manifests import VECTOR_ADD, ZOO
+from tests.loader.manifests import NESTED, VECTOR_ADD, ZOO
 from tests.loader.packages import imported, install
 
 pytestmark = pytest.mark.gpu
@@ -46,6 +46,13 @@ def zoo(directory: Path) -> Iterator[Any]:
     text = ZOO.replace('"sm_90a", "cpu"', f'"{target()}", "cpu"').replace(
         '"sm_90a", "sm_80"', f'"{target()}", "sm_75"'
     )
+    with imported(install(text, directory)) as kernels:
+        yield kernels
+
+
+@pytest.fixture(scope="module")
+def nested(directory: Path) -> Iterator[Any]:
+    text = NESTED.replace('"sm_90a", "cpu"', f'"{target()}", "cpu"')
     with imported(install(text, directory)) as kernels:
         yield kernels
 
@@ -354,3 +361,36 @@ def test_parameters_of_torch_modules(vectors: Any) -> None:
     out = poisoned(64, torch.float32)
     vectors.vector_add(a, a, out, 64)
     assert torch.equal(out, 2 * a.detach())
+
+
+@pytest.mark.parametrize("widths", [(5, 9), (70, 1, 130)])
+def test_tuples(nested: Any, widths: tuple[int, ...]) -> None:
+    inputs = tuple(torch.randint(-9, 9, (4, w), device="cuda", dtype=torch.int32) for w in widths)
+    out = poisoned((4, sum(widths)), torch.int32)
+    nested.concat(inputs, widths, (4, sum(widths)), out)
+    assert torch.equal(out, torch.cat(inputs, dim=1))
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_tuples_in_tuples(nested: Any, bias: bool) -> None:
+    x, out = random(1000, torch.float16), poisoned(1000, torch.float16)
+    more = random(1000, torch.float32) if bias else None
+    nested.affine_of(((x, out), more, 2.0), 1000)
+    assert torch.equal(out, (x.float() * 2 + (more if more is not None else 0)).half())
+
+
+@pytest.mark.parametrize("block", [(16, 32), (8, 16)])
+def test_descriptors(nested: Any, block: tuple[int, int]) -> None:
+    """Triton's own, and arrays with and without gaps."""
+    whole = random(37 * 128, torch.float16).view(37, 128)
+    x = whole[:, 8:96]
+    expected = torch.zeros(37, 88, device="cuda", dtype=torch.float16)
+    expected[:34] = x[3:]
+    out = poisoned((37, 88), torch.float16)
+    nested.shift(x, out, 3, BM=block[0], BN=block[1])
+    assert torch.equal(out, expected)
+    made: Any = pytest.importorskip("triton.tools.tensor_descriptor").TensorDescriptor
+    expected[34:] = torch.nan
+    nested.shift(made.from_tensor(x, list(block), "nan"), made.from_tensor(out, list(block)), 3)
+    assert torch.equal(out.isnan(), expected.isnan())
+    assert torch.equal(out[:34], expected[:34])
