@@ -12,12 +12,14 @@ import pickle
 import subprocess
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+
+from tests.support.run import Described
 
 Array = np.ndarray
 ROOT = Path(__file__).parents[2]
@@ -51,9 +53,34 @@ def interpret(
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    given = {name: tensor(v) if isinstance(v, np.ndarray) else v for name, v in arguments.items()}
+    given = {name: torch_value(value) for name, value in arguments.items()}
     module.kernel[grid](**given, **const)
-    return {name: array(given[name]) for name, v in arguments.items() if isinstance(v, np.ndarray)}
+    return {n: array(v) for name, value in given.items() for n, v in tensors(name, value)}
+
+
+def torch_value(value: Any) -> Any:
+    """An argument with tensors for arrays, and Triton's descriptors for ours."""
+    if isinstance(value, np.ndarray):
+        return tensor(value)
+    if isinstance(value, tuple):
+        return tuple(map(torch_value, value))
+    if isinstance(value, Described):
+        from triton.tools.tensor_descriptor import TensorDescriptor
+
+        base, sizes = tensor(value.base), (value.shape, value.strides, value.block_shape)
+        return TensorDescriptor(base, *map(list, sizes), value.padding)
+    return value
+
+
+def tensors(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The tensors of an argument, by the names of the ABI."""
+    if isinstance(value, tuple):
+        for place, each in enumerate(value):
+            yield from tensors(f"{name}[{place}]", each)
+    elif hasattr(value, "block_shape"):
+        yield name, value.base
+    elif hasattr(value, "data_ptr"):
+        yield name, value
 
 
 def interpreted(jobs: Mapping[str, Job], directory: Path) -> Mapping[str, Any]:

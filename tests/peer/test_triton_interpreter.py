@@ -23,6 +23,7 @@ from tests.language import (
     oracle,
     test_addresses,
     test_control,
+    test_descriptor_arguments,
     test_dot,
     test_gather,
     test_joining,
@@ -33,10 +34,20 @@ from tests.language import (
     test_reductions,
     test_scans,
     test_sorting,
+    test_tuple_arguments,
     test_while,
 )
 from tests.support.elementwise import elementwise, language_dtype
-from tests.support.run import Array, Typed, assert_same_bits, numpy_dtype, run, write_source
+from tests.support.run import (
+    Array,
+    Described,
+    Typed,
+    assert_same_bits,
+    described,
+    numpy_dtype,
+    run,
+    write_source,
+)
 
 from .interpret import interpreted
 
@@ -264,6 +275,34 @@ def jobs() -> Iterator[tuple[str, Job]]:
     for axis in (0, None):
         yield f"sum along {axis}", reduction("sum", "f32", axis)
     yield from KERNELS.items()
+    yield from nested()
+
+
+def nested() -> Iterator[tuple[str, Job]]:
+    """Arguments that are tuples and descriptors."""
+    x, y, z = whole(90, 500), whole(91, 500, dtype="f16"), whole(92, 500, dtype="i32")
+    arguments = {"ptrs": (x, y, z), "out": zeros(500), "n": 500}
+    yield "tuple of pointers", (test_tuple_arguments.SUM, arguments, (4,), {"B": 128})
+    arguments = {"work": (((x, x * 2), (zeros(500), zeros(500))), 40), "bias": (whole(93, 40), None)}
+    yield "tuples in tuples", (test_tuple_arguments.NESTED, arguments, (1,), {"B": 64})
+    for padding in ("zero", "nan"):
+        for row, col in ((0, 0), (30, 24), (-3, -8), (40, 0)):
+            source = described(whole(94, 33, 48), (16, 32), padding)
+            arguments = {"source": source, "o": zeros(16, 32), "row": row, "col": col}
+            name = f"descriptor at {row} {col} with {padding}"
+            yield name, (test_descriptor_arguments.COPY, arguments, (1,), {"M": 16, "N": 32})
+    source = Described(whole(95, 37, 64), (37, 52), (64, 1), (16, 16))
+    arguments = {"a": source, "b": Described(zeros(52, 48), (52, 37), (48, 1), (16, 16))}
+    yield "descriptors with gaps", (test_descriptor_arguments.TRANSPOSE, arguments, (3,), {"M": 16, "N": 16})
+    cube, five = (
+        described(whole(96, 3, 5, 12), (2, 4, 8)),
+        described(whole(97, 2, 2, 2, 2, 8), (1, 1, 2, 1, 4)),
+    )
+    arguments = {
+        "one": described(whole(98, 32), (8,)), "three": cube, "out": described(zeros(3, 5, 12), (2, 4, 8)), "five": five,
+        "p": zeros(2, dtype="i64"),
+    }  # fmt: skip
+    yield "descriptors of other axes", (test_descriptor_arguments.AXES, arguments, (1,), {})
 
 
 with np.errstate(all="ignore"):
