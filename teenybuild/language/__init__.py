@@ -647,7 +647,10 @@ def dot_scaled(
 
 
 class tensor_descriptor:  # Triton's name
-    """What :func:`make_tensor_descriptor` gives: an array, seen in blocks of ``block_shape``."""
+    """What :func:`make_tensor_descriptor` gives, or an argument of type ``desc<f16[128, 64]>``: an array, seen in blocks of ``block_shape``.
+
+    ``shape`` is i32, ``strides`` i64.
+    """
 
     shape: _builtins.tuple[Any, ...]
     strides: _builtins.tuple[Any, ...]

@@ -122,9 +122,12 @@ def _types() -> str:
         lines.append(
             f"| `{dtype.name}` | {dtype.bits} | {dtype.kind} | `tl.{dtype.language}` | sm_{dtype.minimum_sm} |"
         )
-    lines.append(
-        "\nTuples `(*f32, i32)` and tensor descriptors `desc<f16[128, 64]>` are not supported yet.\n"
-    )
+    lines += [
+        "\nA tuple `(*f32, *D, i32)` is several arguments that are passed, and seen by the kernel, as one; its entries are any types,",
+        "tuples among them, and `(*f32,)` has one. A tensor descriptor `desc<f16[128, 64]>` is an array with its shape and strides that the",
+        "kernel sees in blocks; `desc<D[BLOCK_M, BLOCK_K]>` has a dtype variable, and sides that are consts. Their parts are named `ptrs[0]`,",
+        "`a.shape[1]`, `a.strides[0]`, in `assume` (quoted), `grid`, `outputs` and `mutates`.\n",
+    ]
     return "\n".join(lines)
 
 
