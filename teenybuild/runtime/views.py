@@ -127,7 +127,6 @@ def _float(value: Any) -> View:
 def _several(value: Any) -> View:
     views = [READERS[type(each)](each) for each in value]
     what = f"({', '.join([view[0] for view in views])})"
-    # An entry that is no argument makes it none: what it is must tell it from all others.
     where = next(
         (view[2] for view in views if view[0][:1] in ("*", "d", "(") and view[2] != NOWHERE), NOWHERE
     )

@@ -156,6 +156,11 @@ WRONG: dict[str, tuple[str, tuple[Any, ...], str]] = {
     "another number of axes": ("shift", (F, OUT, 0), "shift__f32__16__32: source: expected 2 axes, as blocks of [16, 32] have, got 1"),
     "a last stride": ("shift", (X.T, OUT, 0), "shift__f32__16__32: source: expected a last stride of 1, got 32: elements of a row lie next to each other"),
     "strides that are not aligned": ("shift", (np.zeros((4, 31), np.float32), OUT, 0), "shift__f32__16__32: source: expected strides that are multiples of 16 bytes (4 elements), got 31 elements for axis 0"),
+    "strides that are no elements": (
+        "shift",
+        (np.zeros((4, 8), [("a", "<f4"), ("b", "i1")])["a"], OUT, 0),
+        "shift__f32__16__32: source: its shape and strides cannot be read: ValueError: its strides are no multiples of 4 bytes, an element",
+    ),
     "an address that is not aligned": ("shift", (aligned(F, 64, shift=4).reshape(4, 16), OUT, 0), "shift__f32__16__32: source: expected an address that is a multiple of 16, as the specialisation assumes, got {address}"),
     "padding of another kind": ("shift", (described(X, (16, 32), "one"), OUT, 0), "shift__f32__16__32: source: expected padding 'zero' or 'nan', got 'one'"),
     "a shape beyond the array": ("shift", (Descriptor(X, (17, 32), (32, 1), (16, 32)), OUT, 0), "shift__f32__16__32: source: expected a shape within the array, which has 512 elements, got one that reaches 544"),
