@@ -140,6 +140,10 @@ def _bind_kernel(kernel: Kernel, signature: Signature) -> tuple[list[Diagnostic]
     return check.found, BoundKernel(trimmed, signature, defaulted, heuristics)
 
 
+#: What parameters whose names end so have most often.
+_EXAMPLES = {"ptr": "*f32", "ptrs": "(*f32, *f32)", "desc": "desc<f16[64, 64]>"}
+
+
 class _Check:
     def __init__(self, kernel: Kernel, signature: Signature) -> None:
         self.kernel = kernel
@@ -203,7 +207,7 @@ class _Check:
                 self.wrong(message, self.kernel.span("const"), f"give it one: const = {{ {name} = … }}")
             else:
                 message = f"the parameter {name} of {self.signature.function} has no type"
-                example = "*f32" if name.endswith("ptr") else "i32"
+                example = next((type for end, type in _EXAMPLES.items() if name.endswith(end)), "i32")
                 hint = f'give it one: args = {{ {name} = "{example}" }}, or a value under const'
                 self.wrong(message, self.kernel.span("args"), hint)
 

@@ -35,16 +35,26 @@ def test_loads_see_padding_outside(row: int, col: int, dtype: Any) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+FLOATS = (
+    np.float64,
+    np.float32,
+    np.float16,
+    ml_dtypes.bfloat16,
+    ml_dtypes.float8_e4m3fn,
+    ml_dtypes.float8_e5m2,
+)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
 def test_what_stands_outside_is_said_at_launch(dtype: Any) -> None:
-    x = np.ones((5, 8), dtype)
-    rest = {"o": np.zeros((8, 8), dtype), "row": 2, "col": 3}
-    program = build(COPY, {"source": described(x, (8, 8)), **rest}, {"M": 8, "N": 8})
+    x = np.ones((5, 16), dtype)
+    rest = {"o": np.zeros((8, 16), dtype), "row": 2, "col": 3}
+    program = build(COPY, {"source": described(x, (8, 16)), **rest}, {"M": 8, "N": 16})
     for padding, outside in (("zero", 0), ("nan", np.nan)):
-        expected = np.full((8, 8), outside)
-        expected[:3, :5] = 1
-        arguments = {"source": described(x, (8, 8), padding), **rest}
-        found = run(COPY, arguments, {"M": 8, "N": 8})["o"].astype(np.float64)
+        expected = np.full((8, 16), outside)
+        expected[:3, :13] = 1
+        arguments = {"source": described(x, (8, 16), padding), **rest}
+        found = run(COPY, arguments, {"M": 8, "N": 16})["o"].astype(np.float64)
         np.testing.assert_array_equal(found, expected)
         np.testing.assert_array_equal(program(arguments)["o"].astype(np.float64), expected)
 
