@@ -16,7 +16,7 @@ from teenybuild.compiler.ir.verifier import verify
 from teenybuild.compiler.layout.assign import assign_layouts, settle_orders
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.check import check_layouts
-from teenybuild.compiler.layout.policy import WarpPolicy
+from teenybuild.compiler.layout.policy import gpu_policy
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
 from teenybuild.compiler.passes.hoist import HoistLoads
@@ -91,7 +91,11 @@ def code_target(target: Target, settings: Settings) -> CodeTarget:
         return NvptxTarget(target.arch, settings)
     from teenybuild.compiler.targets.host import HostTarget
 
-    return HostTarget(settings, emulated=target.arch is not None)
+    return HostTarget(settings, emulated=target.arch)
+
+
+#: The GPU whose layouts say in which order reductions combine, whatever a program is built for.
+_REFERENCE = 90
 
 
 class Pass(Protocol):
@@ -162,7 +166,7 @@ def lower(job: Job, function: core.Function, target: CodeTarget) -> Lowered:
     _apply(job, passes(job), function)
     axes = AxisAnalysis(function)
     # Reductions combine in the order of one GPU layout, whatever the target's own.
-    settle_orders(function, axes, WarpPolicy(job.settings.num_warps))
+    settle_orders(function, axes, gpu_policy(_REFERENCE, job.settings.num_warps))
     function = assign_layouts(function, axes, target.policy)
     if job.verify:
         verify(function)

@@ -96,6 +96,21 @@ def test_integers_of_8_bits_sum_in_32(shape: tuple[int, int, int], num_warps: in
     assert dot(a, b, c, "i32", options=options, num_warps=num_warps).tolist() == total.tolist()
 
 
+@pytest.mark.parametrize("name", ["f16", "bf16"])
+@pytest.mark.parametrize("num_warps", [1, 2, 8, 16])
+@pytest.mark.parametrize(
+    "shape",
+    [(16, 8, 16), (64, 32, 16), (16, 128, 64), (128, 16, 32), (32, 32, 128)],
+    ids=lambda s: "x".join(map(str, s)),
+)
+def test_tensor_cores(shape: tuple[int, int, int], num_warps: int, name: str) -> None:
+    """Of small whole numbers, whose sums no order and no width of accumulators can change."""
+    m, n, k = shape
+    a, b, c = whole(name, (m, k), 1), whole(name, (k, n), 2), whole("f32", (m, n), 3)
+    wanted = a.astype(np.float32) @ b.astype(np.float32) + c
+    assert_same_bits(dot(a, b, c, "f32", num_warps=num_warps), wanted, "a @ b + c")
+
+
 def test_an_f16_accumulator() -> None:
     """Summed in f32, rounded once at the end."""
     a, b = (np.random.default_rng(n).standard_normal((32, 32)).astype(np.float16) for n in range(2))

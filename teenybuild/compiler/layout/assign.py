@@ -17,8 +17,9 @@ from teenybuild.compiler.ir import arith, math, scf, tt
 from teenybuild.compiler.ir.constant import Constant
 from teenybuild.compiler.ir.core import ELEMENTWISE, Block, Function, Op, Value
 from teenybuild.compiler.ir.moves import Exchange
-from teenybuild.compiler.ir.types import Pointer, Tile, element, shape_of
+from teenybuild.compiler.ir.types import Pointer, Tile, dtype_of, element, shape_of
 from teenybuild.compiler.layout.axes import AxisAnalysis
+from teenybuild.compiler.layout.fragments import Fragments
 from teenybuild.compiler.layout.linear import Layout, drop_axis, reduction_order, scan_layout
 from teenybuild.compiler.layout.policy import Policy, Use
 from teenybuild.compiler.layout.views import result_layout, source_layout, view_of
@@ -101,6 +102,12 @@ def reach(mask: Value | None, axes: AxisAnalysis) -> int | None:
             return None
 
 
+def product_fragments(op: tt.Dot, policy: Policy) -> Fragments | None:
+    """Where tensor cores want a product's tiles; None where it is not for them."""
+    a, b = op.a.type, op.b.type
+    return policy.fragments(shape_of(a), shape_of(b), dtype_of(a)) if element(a) == element(b) else None
+
+
 def _tile_ops(block: Block) -> Iterator[Op]:
     """Operations in order, inner blocks after their owner; combine blocks are scalar and left out."""
     for op in block.ops:
@@ -165,7 +172,8 @@ class _Infer:
                 else:
                     waiting.append(op)
             elif isinstance(op, tt.Dot):
-                self.homes[op.result] = self._policy.dot(shape_of(op.result.type))
+                held = product_fragments(op, self._policy)
+                self.homes[op.result] = held.c if held else self._policy.dot(shape_of(op.result.type))
             if isinstance(op, tt.AtomicRmw | tt.AtomicCas) and isinstance(op.pointer.type, Tile):
                 # Neighbouring lanes on neighbouring elements: an atomic access is of one element.
                 order = fastest_axes(op.pointer, self._axes)
@@ -404,6 +412,9 @@ class _Rewrite:
                 self._keep(
                     op.copy(lambda v: self._home(v) if isinstance(v.type, Tile) else self._scalar(v)), op
                 )
+            case tt.Dot() if (held := product_fragments(op, self._policy)) is not None:
+                a, b, c = self.want(op.a, held.a), self.want(op.b, held.b), self.want(op.c, held.c)
+                self._keep(tt.Mma(a, b, c), op)
             case tt.Dot():
                 layout = self._homes[op.result]
                 operands = (self._home(op.a), self._home(op.b), self.want(op.c, layout))

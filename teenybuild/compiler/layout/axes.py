@@ -339,8 +339,8 @@ def _divide(op: Op, get: Get) -> AxisInfo:
             else 1
         )
         divisibility.append(a.divisibility[i] if d == 1 else max(1, whole))
-    sign = isinstance(op, arith.DivUI) or (a.nonnegative and b.nonnegative)
-    return AxisInfo(tuple(contiguity), tuple(divisibility), tuple(constancy), 1, None, sign)
+    # Divisors are taken to be above zero: what kernels divide indices by are sizes, of which little is known.
+    return AxisInfo(tuple(contiguity), tuple(divisibility), tuple(constancy), 1, None, positive)
 
 
 def _remainder(op: Op, get: Get) -> AxisInfo:

@@ -7,7 +7,7 @@ from typing import cast
 from teenybuild.compiler.ir import scf, tt
 from teenybuild.compiler.ir.core import ELEMENTWISE, Function, Op, Value, VerifyError, walk
 from teenybuild.compiler.ir.moves import Exchange
-from teenybuild.compiler.ir.types import Tile
+from teenybuild.compiler.ir.types import Tile, dtype_of, shape_of
 from teenybuild.compiler.layout.linear import Layout, drop_axis, scan_layout
 from teenybuild.compiler.layout.policy import Policy
 from teenybuild.compiler.layout.views import view_of
@@ -48,6 +48,12 @@ def _check(op: Op, policy: Policy) -> None:
                 raise VerifyError(op, "its axis does not lie as a scan takes it")
         case tt.Dot():
             _same(op, [op.c, op.result])
+        case tt.Mma():
+            a, b = op.a.type, op.b.type
+            held = policy.fragments(shape_of(a), shape_of(b), dtype_of(a))
+            found = tuple(_layout(v) for v in (op.a, op.b, op.c, op.result))
+            if held is None or found != (held.a, held.b, held.c, held.c):
+                raise VerifyError(op, "its tiles do not lie as tensor cores take them")
         case tt.Gather():
             _same(op, [op.index, op.result])
         case tt.Histogram():

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import Protocol
 
+from teenybuild.compiler.layout.fragments import Fragments, fragments
 from teenybuild.compiler.layout.linear import Layout, View, blocked, row_major
+from teenybuild.dtypes import DType, bf16, f16
 
 #: Lanes of a warp, on every GPU there is.
 LANES = 32
@@ -28,7 +30,11 @@ class Policy(Protocol):
         ...
 
     def dot(self, shape: tuple[int, ...]) -> Layout:
-        """For the accumulator of a product."""
+        """For the accumulator of a product that is summed up element by element."""
+        ...
+
+    def fragments(self, a: tuple[int, ...], b: tuple[int, ...], dtype: DType) -> Fragments | None:
+        """For a product of tiles of ``dtype`` on tensor cores; None where there are none for it."""
         ...
 
     def stored(self, value: Layout, access: Layout) -> Layout:
@@ -46,6 +52,8 @@ class WarpPolicy:
 
     warps: int
     lanes: int = LANES
+    #: What tensor cores multiply.
+    products: frozenset[DType] = frozenset()
 
     def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int, use: Use = Use()) -> Layout:
         total, threads = prod(shape), self.lanes * self.warps
@@ -65,6 +73,13 @@ class WarpPolicy:
         tall = min(4, rows, max(1, per_thread // wide))
         order = tuple(reversed(range(len(shape))))
         return blocked(shape, order, (*(1 for _ in most), tall, wide), self.lanes, self.warps)
+
+    def fragments(self, a: tuple[int, ...], b: tuple[int, ...], dtype: DType) -> Fragments | None:
+        match a, b:
+            case (m, k), (_, n) if dtype in self.products:
+                return fragments(m, n, k, dtype.size, self.warps)
+            case _:
+                return None
 
     def stored(self, value: Layout, access: Layout) -> Layout:
         small = 1 << value.bits <= self.lanes * self.warps
@@ -87,8 +102,16 @@ class RowMajorPolicy:
     def dot(self, shape: tuple[int, ...]) -> Layout:
         return row_major(shape)
 
+    def fragments(self, a: tuple[int, ...], b: tuple[int, ...], dtype: DType) -> None:
+        return None
+
     def stored(self, value: Layout, access: Layout) -> Layout:
         return value
 
     def viewed(self, layout: Layout, view: View) -> Layout:
         return row_major(view.source)
+
+
+def gpu_policy(sm: int, warps: int) -> WarpPolicy:
+    """What GPUs of a compute capability want: from 80 on, there are tensor cores for f16 and bf16 that sum in f32."""
+    return WarpPolicy(warps, products=frozenset({f16, bf16}) if sm >= 80 else frozenset())

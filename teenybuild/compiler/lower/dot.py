@@ -10,6 +10,7 @@ from typing import cast
 
 from teenybuild.compiler.ir import tt
 from teenybuild.compiler.ir.types import dtype_of, shape_of
+from teenybuild.compiler.layout.fragments import Fragments, steps
 from teenybuild.compiler.layout.linear import Layout
 from teenybuild.compiler.lower.convert import write_shared
 from teenybuild.compiler.lower.lane import Lane, element_bits
@@ -17,7 +18,7 @@ from teenybuild.compiler.lower.machine import LaneRegisters, Machine
 from teenybuild.dtypes import DType, f16, f32, i32
 
 
-def accumulates_in(op: tt.Dot) -> DType:
+def accumulates_in(op: tt.Dot | tt.Mma) -> DType:
     """The dtype products are summed in: the accumulator's; f32 for an f16 one, rounded at the end of each dot."""
     out = dtype_of(op.c.type)
     return f32 if out == f16 else out
@@ -53,6 +54,12 @@ def lower_dot(machine: Machine, op: tt.Dot) -> None:
         [op.c],
     )
     machine.bind(op.result, held[0])
+
+
+def lower_mma(machine: Machine, op: tt.Mma) -> None:
+    """A product on tensor cores: what each lane holds of the operands, multiplied instruction by instruction."""
+    held = Fragments(*(cast(Layout, v.layout) for v in (op.a, op.b, op.c)))
+    machine.multiply(op, list(steps(held, element_bits(dtype_of(op.a.type)) // 8)))
 
 
 def _at(lane: Lane, index: str, flip: int, size: int, base: int) -> str:

@@ -19,7 +19,7 @@ from teenybuild.compiler.lower.atomic import lower_atomic
 from teenybuild.compiler.lower.control import lower_for, lower_if, lower_while
 from teenybuild.compiler.lower.convert import lower_convert
 from teenybuild.compiler.lower.debug import DebugInfo, Lines
-from teenybuild.compiler.lower.dot import lower_dot
+from teenybuild.compiler.lower.dot import lower_dot, lower_mma
 from teenybuild.compiler.lower.elementwise import RULES
 from teenybuild.compiler.lower.gather import lower_exchange, lower_gather, lower_histogram
 from teenybuild.compiler.lower.lane import Lane
@@ -57,6 +57,7 @@ class FunctionLowering:
             tt.Histogram: lambda op: lower_histogram(machine, cast(tt.Histogram, op)),
             Exchange: lambda op: lower_exchange(machine, cast(Exchange, op)),
             tt.Dot: lambda op: lower_dot(machine, cast(tt.Dot, op)),
+            tt.Mma: lambda op: lower_mma(machine, cast(tt.Mma, op)),
             tt.AtomicRmw: lambda op: lower_atomic(machine, cast(tt.AtomicRmw, op), op.result in self._used),
             tt.AtomicCas: lambda op: lower_atomic(machine, cast(tt.AtomicCas, op), op.result in self._used),
             tt.InlineAsm: lambda op: lower_assembly(machine, cast(tt.InlineAsm, op)),

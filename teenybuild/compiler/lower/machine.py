@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from teenybuild.compiler.ir.core import Op, Value
-from teenybuild.compiler.ir.tt import Cache, Dot, Eviction, InlineAsm, Ordering, Rmw, Scope
+from teenybuild.compiler.ir.tt import Cache, Dot, Eviction, InlineAsm, Mma, Ordering, Rmw, Scope
 from teenybuild.compiler.ir.types import Element
+from teenybuild.compiler.layout.fragments import Step
 from teenybuild.compiler.layout.linear import Layout, View
 from teenybuild.compiler.layout.policy import Policy
 from teenybuild.compiler.lower.lane import Lane
@@ -199,6 +200,10 @@ class Machine(ABC):
     @abstractmethod
     def whole_dot(self, op: Dot) -> bool:
         """Lowers a product of whole tiles in the machine's own way; False where it has none."""
+
+    @abstractmethod
+    def multiply(self, op: Mma, steps: Sequence[Step]) -> None:
+        """A product on tensor cores: ``steps`` one after the other in every lane, sums in f32."""
 
     # Where a lane stands --------------------------------------------------------------------------------------
 

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from teenybuild.compiler.ir.core import Function, Op, Value, walk
-from teenybuild.compiler.ir.tt import Dot, InlineAsm
+from teenybuild.compiler.ir.tt import Dot, InlineAsm, Mma
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
+from teenybuild.compiler.layout.fragments import Step
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
-from teenybuild.compiler.layout.policy import Policy, RowMajorPolicy, WarpPolicy
+from teenybuild.compiler.layout.policy import Policy, RowMajorPolicy, gpu_policy
 from teenybuild.compiler.lower import scalars
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.lower.function import FunctionLowering
@@ -41,11 +42,12 @@ from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.passes.access import strays
 from teenybuild.compiler.passes.streams import Streams
-from teenybuild.compiler.targets import host_arrays, host_atomics, host_memory, host_reports
+from teenybuild.compiler.targets import host_arrays, host_atomics, host_memory, host_mma, host_reports
 from teenybuild.compiler.targets.base import Lowered, Settings
 from teenybuild.compiler.targets.host_abi import entry_parameters, range_function
 from teenybuild.compiler.targets.host_dot import lower_whole_dot
 from teenybuild.dtypes import DType, bf16, i1, i32
+from teenybuild.targets import Arch
 
 #: A frame larger than this comes from the caller's scratch memory instead of the stack.
 LARGEST_STACK_FRAME = 64 << 10
@@ -53,14 +55,14 @@ LARGEST_STACK_FRAME = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class HostTarget:
-    """A CPU. ``emulated`` warps lay tiles out as a GPU does; None lays them out for the CPU."""
+    """A CPU. ``emulated`` is the GPU whose layouts tiles lie in; None lays them out for the CPU."""
 
     settings: Settings
-    emulated: bool
+    emulated: Arch | None
 
     @property
     def policy(self) -> Policy:
-        return WarpPolicy(self.settings.num_warps) if self.emulated else RowMajorPolicy()
+        return gpu_policy(self.emulated.sm, self.settings.num_warps) if self.emulated else RowMajorPolicy()
 
     def lower(
         self, function: Function, axes: AxisAnalysis, lines: Lines, *, lineinfo: bool, checked: bool
@@ -413,6 +415,10 @@ class HostMachine(Machine):
         self.meet()
         lower_whole_dot(self, op)
         return True
+
+    def multiply(self, op: Mma, steps: Sequence[Step]) -> None:
+        self.meet()
+        host_mma.multiply(self, op, steps)
 
     def array_of(self, value: Value) -> host_arrays.Array:
         """The array a tile stands in; a cheap or pending one is written out first."""

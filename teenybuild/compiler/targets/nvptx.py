@@ -8,11 +8,12 @@ from typing import cast
 
 from teenybuild.compiler.ir import arith
 from teenybuild.compiler.ir.core import Function, Op, Value
-from teenybuild.compiler.ir.tt import Dot, InlineAsm
+from teenybuild.compiler.ir.tt import Dot, InlineAsm, Mma
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
+from teenybuild.compiler.layout.fragments import Step
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
-from teenybuild.compiler.layout.policy import LANES, Policy, WarpPolicy
+from teenybuild.compiler.layout.policy import LANES, Policy, gpu_policy
 from teenybuild.compiler.lower import scalars
 from teenybuild.compiler.lower.debug import DebugInfo, Lines
 from teenybuild.compiler.lower.function import FunctionLowering
@@ -34,7 +35,7 @@ from teenybuild.compiler.lower.reports import Report
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.passes.streams import Streams
-from teenybuild.compiler.targets import nvptx_assembly, nvptx_reports
+from teenybuild.compiler.targets import nvptx_assembly, nvptx_mma, nvptx_reports
 from teenybuild.compiler.targets.base import Lowered, Residency, Settings
 from teenybuild.compiler.targets.residency import blocks_wanted, residency
 from teenybuild.dtypes import INTEGERS, DType, bf16, f8e4m3, f8e5m2, f16, f32, i1, i32
@@ -56,7 +57,7 @@ class NvptxTarget:
 
     @property
     def policy(self) -> Policy:
-        return WarpPolicy(self.settings.num_warps)
+        return gpu_policy(self.arch.sm, self.settings.num_warps)
 
     def lower(
         self, function: Function, axes: AxisAnalysis, lines: Lines, *, lineinfo: bool, checked: bool
@@ -87,6 +88,7 @@ class NvptxTarget:
             "attributes #1 = { nounwind noinline }\n"
             "attributes #2 = { nounwind memory(none) }\n"
             "attributes #3 = { nounwind noreturn }\n"
+            "attributes #4 = { convergent nounwind memory(none) }\n"
             f"{debug.metadata() if debug else ''}"
         )
         return Lowered(llvm, symbol, machine.shared_memory.size, 0, on_gpu=True, programmatic=programmatic)
@@ -121,7 +123,7 @@ class GpuMachine(Machine):
 
     def __init__(self, arch: Arch, warps: int, symbol: str) -> None:
         self.text = Text()
-        self.policy = WarpPolicy(warps)
+        self.policy = gpu_policy(arch.sm, warps)
         self.uniform = Lane(self, 1)
         self.shared_memory = SharedMemory()
         self._arch = arch
@@ -282,6 +284,17 @@ class GpuMachine(Machine):
 
     def whole_dot(self, op: Dot) -> bool:
         return False
+
+    def word(self, dtype: DType, values: Sequence[str]) -> str:
+        """Elements of 4 bytes together, as one i32."""
+        return _Word.of(dtype, self.carrier(dtype), len(values)).pack(self.text, values)[0]
+
+    def hold(self, value: Value, registers: Sequence[str]) -> None:
+        """A lane's registers become a value of the program."""
+        self._values[value] = registers
+
+    def multiply(self, op: Mma, steps: Sequence[Step]) -> None:
+        nvptx_mma.multiply(self, op, steps)
 
     # Where a lane stands --------------------------------------------------------------------------------------
 

@@ -1,0 +1,99 @@
+"""Tensor cores: which lane of a warp holds what of a product's tiles.
+
+One instruction multiplies [16, k] by [k, 8], where a row of k elements is 32 bytes: 16 of bf16, 8 of tf32, 32 of i8.  A lane holds
+its operands in words of 4 bytes, each of neighbours along k, so one scheme does for all widths (PTX ISA, "Matrix fragments for
+mma.m16n8k16" and its like).  A tile is many of these; warps share the result out, and each holds the rows and columns that go into its part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from teenybuild.compiler.layout.linear import Layout, log2
+
+#: Rows and columns of one instruction's result, and bytes of a row along k.
+ROWS, COLUMNS, ROW_BYTES = 16, 8, 32
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """Layouts of ``a`` [m, k], ``b`` [k, n] and the result [m, n]."""
+
+    a: Layout
+    b: Layout
+    c: Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One instruction of one lane: registers of ``a`` and ``b`` a word after the other, and of the result."""
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    c: tuple[int, ...]
+
+
+def fragments(m: int, n: int, k: int, size: int, warps: int) -> Fragments | None:
+    """For operands of ``size`` bytes; None where the tile is smaller than what one instruction takes."""
+    if m < ROWS or n < COLUMNS or k * size < ROW_BYTES:
+        return None
+    rows, columns = log2(m), log2(n)
+    # Parts of the result as square as can be: each row and column that goes into one is read by its warp.
+    for _ in range(log2(warps)):
+        if 1 << rows > ROWS and (rows >= columns or 1 << columns == COLUMNS):
+            rows -= 1
+        elif 1 << columns > COLUMNS:
+            columns -= 1
+    down, right = range(rows, log2(m)), range(columns, log2(n))
+    spare = [0] * (log2(warps) - len(down) - len(right))
+    # Neighbours along k within a word, the lanes' words, and the second half of a row; then the next instruction's.
+    word, deep = log2(4 // size), log2(k)
+    inside, lanes, further = range(word), range(word, word + 2), range(word + 2, deep)
+    return Fragments(
+        Layout(
+            (m, k),
+            (*_bits(1, inside), k << 3, *_bits(1, further), *_bits(k, range(4, rows))),
+            (*_bits(1, lanes), *_bits(k, range(3))),
+            (*_bits(k, down), *[0] * len(right), *spare),
+        ),
+        Layout(
+            (k, n),
+            (*_bits(n, inside), *_bits(n, further), *_bits(1, range(3, columns))),
+            (*_bits(n, lanes), *_bits(1, range(3))),
+            (*[0] * len(down), *_bits(1, right), *spare),
+        ),
+        Layout(
+            (m, n),
+            (1, n << 3, *_bits(1, range(3, columns)), *_bits(n, range(4, rows))),
+            (2, 4, *_bits(n, range(3))),
+            (*_bits(n, down), *_bits(1, right), *spare),
+        ),
+    )
+
+
+def steps(held: Fragments, size: int) -> Iterator[Step]:
+    """All instructions of a lane; those that add to the same part of the result follow each other, k in order."""
+    k, n = held.b.shape
+    a, b, c = (_places(layout) for layout in (held.a, held.b, held.c))
+    many, half = 4 // size, 16 // size
+    for row, column in sorted({(i // n, i % n) for i in c}):
+        if row % ROWS or column % COLUMNS:
+            continue
+        pairs = [(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)]
+        for first in range(0, k, 2 * half):
+            words = [(row + 8 * (w & 1), first + half * (w >> 1)) for w in range(4)]
+            yield Step(
+                tuple(a[r * k + at + i] for r, at in words for i in range(many)),
+                tuple(b[(first + half * w + i) * n + column] for w in range(2) for i in range(many)),
+                tuple(c[r * n + j] for r, j in pairs),
+            )
+
+
+def _bits(unit: int, places: Iterable[int]) -> tuple[int, ...]:
+    return tuple(unit << place for place in places)
+
+
+def _places(layout: Layout) -> dict[int, int]:
+    """Where lane 0 of warp 0 holds each element that it holds."""
+    return {index: register for register, index in enumerate(layout.indices)}
