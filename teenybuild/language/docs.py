@@ -64,7 +64,7 @@ signed and unsigned are equally wide. `/` of f16 or bf16 is computed, and given,
 ## Numbers
 
 * Host and GPU give the same bits wherever no approximate instruction is used. Approximate on a GPU, as in Triton: f32 `exp`, `exp2`, `sqrt`, `rsqrt` and `/` between f32 tiles, within 2 units in the last place; and
-  `libdevice.fast_…f`, within what the PTX ISA says of the instructions. [How far functions are from the truth](accuracy.md) is measured.
+  `libdevice.fast_…f`, within what the PTX ISA says of the instructions. Tensor cores (`tl.dot` of f16 and bf16 tiles from 16 × 8 × 16 up, from sm_80 on) multiply exactly and sum in f32, in an order and with roundings of their own. [How far functions are from the truth](accuracy.md) is measured.
 * `a * b + c` is fused where the manifest's `enable_fp_fusion` says so (the default): decided once, before any target, so every target rounds alike.
 * A NaN is a NaN: which sign and payload it has is not fixed.
 * The order of a sum is fixed by the specialisation: it is the same from run to run and on every target.
