@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from teenybuild.compiler.ir import arith
 from teenybuild.compiler.ir.core import Function, Op, Value
 from teenybuild.compiler.ir.tt import Dot, InlineAsm, Mma
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
@@ -14,7 +13,6 @@ from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.fragments import Step
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
 from teenybuild.compiler.layout.policy import LANES, Policy, gpu_policy
-from teenybuild.compiler.lower import scalars
 from teenybuild.compiler.lower.debug import DebugInfo, Lines
 from teenybuild.compiler.lower.function import FunctionLowering
 from teenybuild.compiler.lower.lane import Lane, thread_position
@@ -24,11 +22,9 @@ from teenybuild.compiler.lower.machine import (
     Atomic,
     Carry,
     Combine,
-    Extremum,
     Held,
     Join,
     LaneRegisters,
-    Machine,
 )
 from teenybuild.compiler.lower.memory import Pieces
 from teenybuild.compiler.lower.reports import Report
@@ -37,15 +33,30 @@ from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.passes.streams import Streams
 from teenybuild.compiler.targets import nvptx_assembly, nvptx_mma, nvptx_reports
 from teenybuild.compiler.targets.base import Lowered, Residency, Settings
+from teenybuild.compiler.targets.nvptx_arithmetic import GpuArithmetic
+from teenybuild.compiler.targets.nvptx_flow import Branch, Phis
+from teenybuild.compiler.targets.nvptx_words import Packed, Word, gathered, size_of
 from teenybuild.compiler.targets.residency import blocks_wanted, residency
-from teenybuild.dtypes import INTEGERS, DType, bf16, f8e4m3, f8e5m2, f16, f32, i1, i32
+from teenybuild.dtypes import INTEGERS, DType, bf16, i1, i32
 from teenybuild.targets import Arch, ptx_number
 
-#: The first architecture that converts to and from 8 bits in every version of PTX that it has, and how LLVM calls pairs of them.
-_FP8_CONVERSIONS = 90
-_FP8_PAIRS = {f8e4m3: "e4m3x2", f8e5m2: "e5m2x2"}
 #: The first architecture with programmatic dependent launches (PTX ISA, griddepcontrol).
 _PROGRAMMATIC = 90
+
+#: PTX's words for what an atomic step does, and for how it takes its operands (PTX ISA, ``atom``).
+_ATOMICS = {
+    "add": ("add", "u"),
+    "fadd": ("add", ""),
+    "and": ("and", "b"),
+    "or": ("or", "b"),
+    "xor": ("xor", "b"),
+    "max": ("max", "s"),
+    "min": ("min", "s"),
+    "umax": ("max", "u"),
+    "umin": ("min", "u"),
+    "exch": ("exch", "b"),
+    "cas": ("cas", "b"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +129,19 @@ class _Lazy(Sequence[str]):
         return made
 
 
-class GpuMachine(Machine):
+class GpuMachine(GpuArithmetic):
     """The machine of rules, as one thread of an NVIDIA GPU."""
 
     def __init__(self, arch: Arch, warps: int, symbol: str) -> None:
+        super().__init__(arch)
         self.text = Text()
         self.policy = gpu_policy(arch.sm, warps)
         self.uniform = Lane(self, 1)
         self.shared_memory = SharedMemory()
-        self._arch = arch
         self._threads = LANES * warps
         self._values: dict[Value, Sequence[str]] = {}
         self._scalars: dict[Value, str] = {}
         self._entry: dict[object, str] = {}
-        #: What bf16 numbers were before they were rounded.
-        self._rounded: dict[tuple[Text, str], str] = {}
         #: What the program is called, and the texts that it prints: their names by what they are.
         self.symbol = symbol
         self.texts: dict[bytes, str] = {}
@@ -194,22 +203,6 @@ class GpuMachine(Machine):
         for result, registers in zip(op.results, rule(self.uniform), strict=True):
             self._values[result] = registers
 
-    def together(self, op: Op) -> bool:
-        opcode = _PAIRED.get(type(op))
-        kind = element(op.results[0].type)
-        known = kind == f16 or (kind == bf16 and self._arch.sm >= 90)
-        if opcode is None or not known or cast(Layout, op.results[0].layout).count == 1:
-            return False
-        carrier, packed = self.carrier(kind), f"<2 x {'half' if kind == f16 else 'bfloat'}>"
-        a, b = (self.registers(self.uniform, v) for v in op.operands)
-        found: list[str] = []
-        for r in range(0, len(a), 2):
-            left, right = (self._as(packed, *self._gathered(carrier, (v[r], v[r + 1]))) for v in (a, b))
-            both = self._as(f"<2 x {carrier}>", self.text.op(f"{opcode} {packed} {left}, {right}"), packed)
-            found += [self.text.op(f"extractelement <2 x {carrier}> {both}, i64 {i}") for i in range(2)]
-        self._values[op.results[0]] = found
-        return True
-
     def lazy(self, op: Op, rule: Callable[[Lane, int], str]) -> None:
         self._values[op.results[0]] = _Lazy(self, cast(Layout, op.results[0].layout).count, rule)
 
@@ -240,10 +233,10 @@ class GpuMachine(Machine):
             self._scalars[value] = registers[0]
 
     def carry(self, args: Sequence[Value], initial: Sequence[Value]) -> Carry:
-        return _Phis(self, args, initial)
+        return Phis(self, args, initial)
 
     def join(self, results: Sequence[Value]) -> Join:
-        return _Join(self, results)
+        return Branch(self, results)
 
     def all_registers(self, value: Value) -> list[tuple[str, str]]:
         """(type, name) of every register of a tile, or of a scalar."""
@@ -252,7 +245,7 @@ class GpuMachine(Machine):
             return [(type_, name) for name in self._values[value]]
         return [(self.carrier(element(value.type)), self._scalars[value])]
 
-    def give(self, value: Value, names: list[str]) -> None:
+    def give(self, value: Value, names: Sequence[str]) -> None:
         """Names a tile's registers, or a scalar."""
         if isinstance(value.type, Tile):
             self._values[value] = names
@@ -287,11 +280,10 @@ class GpuMachine(Machine):
 
     def word(self, dtype: DType, values: Sequence[str]) -> str:
         """Elements of 4 bytes together, as one i32."""
-        return _Word.of(dtype, self.carrier(dtype), len(values)).pack(self.text, values)[0]
+        return Word.of(dtype, self.carrier(dtype), len(values)).pack(self.text, values)[0]
 
-    def hold(self, value: Value, registers: Sequence[str]) -> None:
-        """A lane's registers become a value of the program."""
-        self._values[value] = registers
+    def assemble(self, lane: Lane, op: InlineAsm, operands: Sequence[Sequence[str]]) -> list[list[str]]:
+        return nvptx_assembly.assemble(self, op, operands)
 
     def multiply(self, op: Mma, steps: Sequence[Step]) -> None:
         nvptx_mma.multiply(self, op, steps)
@@ -337,7 +329,7 @@ class GpuMachine(Machine):
             if mask is None:
                 found.put(numbers, self._plain_load(access, pointer, at, piece))
                 continue
-            word = _Word.of(access.element, self.carrier(access.element), piece)
+            word = Word.of(access.element, self.carrier(access.element), piece)
             fill = [word.zero] * word.words
             if other is not None:
                 fill = word.pack(text, other[first : first + piece])
@@ -357,7 +349,7 @@ class GpuMachine(Machine):
             words = [loaded]
             if word.words > 1:
                 words = [text.op(f"extractvalue {result} {loaded}, {i}") for i in range(word.words)]
-            found.put(numbers, words if word.is_whole else _Packed(text, word, words))
+            found.put(numbers, words if word.is_whole else Packed(text, word, words))
         return found
 
     def _plain_load(self, access: Access, pointer: str, offset: int, count: int) -> list[str]:
@@ -386,11 +378,11 @@ class GpuMachine(Machine):
             at = offset + first * access.element.size
             part = values[first : first + piece]
             if mask is None:
-                vector, type_ = self._gathered(carrier, part)
+                vector, type_ = gathered(text, carrier, part)
                 align = min(access.alignment, piece * access.element.size)
                 text.do(f"store {type_} {vector}, ptr addrspace(1) {self._moved(pointer, at)}, align {align}")
                 continue
-            word = _Word.of(access.element, carrier, piece)
+            word = Word.of(access.element, carrier, piece)
             words = word.pack(text, part)
             suffix = f".v{word.words}" if word.words > 1 else ""
             names = ", ".join(f"${i}" for i in range(word.words))
@@ -409,22 +401,8 @@ class GpuMachine(Machine):
             return ".volatile.global"
         if access.cache:
             return f".global.{access.cache}"
-        known = ptx_number(self._arch.ptx) >= (7, 4)
+        known = ptx_number(self.arch.ptx) >= (7, 4)
         return f".global.L1::{access.eviction}" if access.eviction and known else ".global"
-
-    def _as(self, to: str, value: str, type_: str) -> str:
-        """The same bits in another type."""
-        return value if type_ == to else self.text.op(f"bitcast {type_} {value} to {to}")
-
-    def _gathered(self, carrier: str, values: Sequence[str]) -> tuple[str, str]:
-        """Values as one vector, with its type."""
-        if len(values) == 1:
-            return values[0], carrier
-        type_ = f"<{len(values)} x {carrier}>"
-        vector = "poison"
-        for i, value in enumerate(values):
-            vector = self.text.op(f"insertelement {type_} {vector}, {carrier} {value}, i64 {i}")
-        return vector, type_
 
     def store_once(self, access: Access, pointer: str, mask: str | None, value: str) -> None:
         lane = self.uniform
@@ -433,8 +411,8 @@ class GpuMachine(Machine):
         self.store(lane, access, pointer, 0, guard, [value])
 
     def lacks(self, how: Atomic) -> str | None:
-        if how.kind == "fadd" and how.element == bf16 and self._arch.sm < 90:
-            return f"bf16 is added atomically from sm_90 on, not on {self._arch.name}"
+        if how.kind == "fadd" and how.element == bf16 and self.arch.sm < 90:
+            return f"bf16 is added atomically from sm_90 on, not on {self.arch.name}"
         return None
 
     def atomic(self, lane: Lane, how: Atomic, pointer: str, mask: str | None, operands: Sequence[str]) -> str:
@@ -500,14 +478,14 @@ class GpuMachine(Machine):
     ) -> None:
         text, carrier = self.text, self._stored(element)
         names = [self._to_stored(element, v) for v in values]
-        size = _size(carrier)
+        size = size_of(carrier)
         pointer = self._shared_pointer(address)
         if mask is None:
-            vector, type_ = self._gathered(carrier, names)
+            vector, type_ = gathered(text, carrier, names)
             text.do(f"store {type_} {vector}, ptr addrspace(3) {pointer}, align {size * len(values)}")
             return
         # Predicated, not branched around: a branch would end the block that LLVM schedules in.
-        word = _Word.of(INTEGERS[8 * size, True], carrier, len(values))
+        word = Word.of(INTEGERS[8 * size, True], carrier, len(values))
         words = word.pack(text, names)
         suffix = f".v{word.words}" if word.words > 1 else ""
         listed = ", ".join(f"${i}" for i in range(word.words))
@@ -522,7 +500,7 @@ class GpuMachine(Machine):
 
     def shared_load(self, lane: Lane, element: Element, address: str, count: int) -> list[str]:
         text, carrier = self.text, self._stored(element)
-        size = _size(carrier)
+        size = size_of(carrier)
         pointer = self._shared_pointer(address)
         found: list[str] = []
         piece = min(count, max(1, 16 // size))
@@ -593,7 +571,7 @@ class GpuMachine(Machine):
     def _shuffle(self, element: Element, value: str, mode: str, lane: str, *, segment: int = LANES) -> str:
         """The value of another lane: number ``lane`` of its segment (low five bits) for ``idx``, the one that differs in it for ``bfly``."""
         text, carrier = self.text, self.carrier(element)
-        size = _size(carrier)
+        size = size_of(carrier)
         if size == 8:
             integer = value
             if carrier == "double":
@@ -622,275 +600,3 @@ class GpuMachine(Machine):
         return self.text.op(
             f"call i32 {name}(i32 -1, i32 {word}, i32 {lane}, i32 {(LANES - segment) << 8 | 31})"
         )
-
-    # What instructions there are ------------------------------------------------------------------------------
-
-    def narrow(self, lane: Lane, value: str, source: DType, to: DType) -> str:
-        if to.is_fp8:
-            return self._narrow_to_fp8(lane, value, source, to)
-        if to == bf16:
-            if source.bits == 64:
-                value = scalars.f64_to_f32_odd(lane, value)
-            if self._arch.sm < 80:
-                return scalars.f32_to_bf16(lane, value)
-            rounded = lane.convert("fptrunc", "float", value, "bfloat")
-            found = lane.convert("bitcast", "bfloat", rounded, "i16")
-            self._rounded[lane.text, found] = value
-            return found
-        return lane.convert("fptrunc", source.llvm, value, to.llvm)
-
-    def _narrow_to_fp8(self, lane: Lane, value: str, source: DType, to: DType) -> str:
-        value = scalars.to_be_narrowed(lane, value, source)
-        if self._arch.sm < _FP8_CONVERSIONS:
-            return scalars.f32_to_fp8(lane, value, to)
-        name = f"@llvm.nvvm.ff.to.{_FP8_PAIRS[to]}.rn"
-        lane.text.declare(f"i16 {name}(float, float)")
-        pair = lane.op(f"call i16 {name}(float 0.0, float {value})")
-        return lane.op(f"trunc i16 {pair} to i8")
-
-    def widen(self, lane: Lane, value: str, source: DType, to: DType) -> str:
-        if to == f32 and (lane.text, value) in self._rounded:
-            # One instruction, and none of the slow ones that convert a single float: rounded into the upper half of a word, zero in the lower.
-            name = "@llvm.nvvm.ff2bf16x2.rn"
-            lane.text.declare(f"<2 x bfloat> {name}(float, float)")
-            pair = lane.op(f"call <2 x bfloat> {name}(float {self._rounded[lane.text, value]}, float 0.0)")
-            return lane.op(f"bitcast <2 x bfloat> {pair} to float")
-        if not source.is_fp8 or self._arch.sm < _FP8_CONVERSIONS:
-            return scalars.widen(lane, value, source, to)
-        name = f"@llvm.nvvm.{_FP8_PAIRS[source]}.to.f16x2.rn"
-        lane.text.declare(f"<2 x half> {name}(i16)")
-        pair = lane.op(f"call <2 x half> {name}(i16 {lane.op(f'zext i8 {value} to i16')})")
-        half = lane.op(f"extractelement <2 x half> {pair}, i64 0")
-        if to == f16:
-            return half
-        wide = lane.convert("fpext", "half", half, "float")
-        return (
-            wide
-            if to == f32
-            else self.narrow(lane, wide, f32, to)
-            if to == bf16
-            else scalars.widen(lane, wide, f32, to)
-        )
-
-    def extremum(self, lane: Lane, which: Extremum, dtype: DType, a: str, b: str) -> str:
-        plain = "maxnum" if which.startswith("max") else "minnum"
-        if which == plain:
-            return lane.intrinsic(plain, dtype.llvm, a, b)
-        if dtype == f32 and self._arch.sm >= 80:
-            return lane.intrinsic(which, dtype.llvm, a, b)
-        return scalars.select_nan(lane, dtype.llvm, a, b, lane.intrinsic(plain, dtype.llvm, a, b))
-
-    def truncate(self, lane: Lane, value: str, source: DType, bits: int, signed: bool) -> str:
-        # The instruction saturates. LLVM's intrinsic for that is not made of it, but compares and selects around it.
-        to, of = ("i" if bits == 32 else "ll"), ("f" if source == f32 else "d")
-        name = f"@llvm.nvvm.{of}2{'' if signed else 'u'}{to}.rz"
-        lane.text.declare(f"i{bits} {name}({source.llvm})")
-        whole = lane.op(f"call i{bits} {name}({source.llvm} {value})")
-        if bits == 32 and source == f32:
-            return whole
-        # With 64 bits on either side, NaN gives the integer's highest bit (PTX ISA, cvt).
-        nan = lane.compare("fcmp uno", source.llvm, value, value)
-        return lane.select(nan, f"i{bits}", "0", whole)
-
-    def divide(self, lane: Lane, opcode: str, dtype: DType, a: str, b: str) -> str:
-        return lane.two(opcode, dtype.llvm, a, scalars.safe_divisor(lane, opcode, dtype, a, b))
-
-    def assemble(self, lane: Lane, op: InlineAsm, operands: Sequence[Sequence[str]]) -> list[list[str]]:
-        return nvptx_assembly.assemble(self, op, operands)
-
-    def approximate(self, lane: Lane, function: str, operands: Sequence[str]) -> str | None:
-        # ex2, sqrt and rsqrt: 2 ULP; div.full: 2 ULP and no slow path; the others have absolute bounds (PTX ISA, floating-point instructions).
-        asm = {
-            "exp2": "ex2.approx.f32 $0, $1;",
-            "log2": "lg2.approx.f32 $0, $1;",
-            "sin": "sin.approx.f32 $0, $1;",
-            "cos": "cos.approx.f32 $0, $1;",
-            "sqrt": "sqrt.approx.f32 $0, $1;",
-            "rsqrt": "rsqrt.approx.f32 $0, $1;",
-            "div": "div.full.f32 $0, $1, $2;",
-            "rcp64h": "rcp.approx.ftz.f64 $0, $1;",
-        }[function]
-        if function == "rcp64h":
-            return lane.op(f'call double asm "{asm}", "=d,d"(double {operands[0]}) #2')
-        constraints = ",".join(["=f", *["f"] * len(operands)])
-        arguments = ", ".join(f"float {o}" for o in operands)
-        return lane.op(f'call float asm "{asm}", "{constraints}"({arguments}) #2')
-
-
-#: Sums and products of f16 and bf16 that a GPU does two at a time, rounded once as by way of f32.
-_PAIRED: dict[type[Op], str] = {arith.AddF: "fadd", arith.SubF: "fsub", arith.MulF: "fmul"}
-
-
-#: PTX's words for what an atomic step does, and for how it takes its operands (PTX ISA, ``atom``).
-_ATOMICS = {
-    "add": ("add", "u"),
-    "fadd": ("add", ""),
-    "and": ("and", "b"),
-    "or": ("or", "b"),
-    "xor": ("xor", "b"),
-    "max": ("max", "s"),
-    "min": ("min", "s"),
-    "umax": ("max", "u"),
-    "umin": ("min", "u"),
-    "exch": ("exch", "b"),
-    "cas": ("cas", "b"),
-}
-
-
-def _size(carrier: str) -> int:
-    """Bytes of an LLVM scalar type."""
-    if carrier.startswith("ptr"):
-        return 8
-    return {"float": 4, "double": 8, "half": 2, "i1": 1}.get(carrier) or int(carrier[1:]) // 8
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """How ``count`` elements travel in one predicated access: as ``words`` machine words."""
-
-    carrier: str
-    per_word: int
-    words: int
-    type: str
-    suffix: str
-    constraint: str
-
-    @staticmethod
-    def of(dtype: DType, carrier: str, count: int) -> _Word:
-        total = dtype.size * count
-        size = min(max(dtype.size, 4), total) if dtype.size < 4 else dtype.size
-        words = total // size
-        bits = 8 * size
-        constraint = {8: "h", 16: "h", 32: "r", 64: "l"}[bits]
-        return _Word(
-            carrier, count // words, words, f"i{max(bits, 16) if bits == 8 else bits}", f"b{bits}", constraint
-        )
-
-    @property
-    def zero(self) -> str:
-        return "0"
-
-    def pack(self, text: Text, values: Sequence[str]) -> list[str]:
-        """Elements as words."""
-        return [
-            self._pack_one(text, values[i : i + self.per_word]) for i in range(0, len(values), self.per_word)
-        ]
-
-    def _pack_one(self, text: Text, values: Sequence[str]) -> str:
-        if self.per_word == 1:
-            if self.carrier == self.type:
-                return values[0]
-            if self.carrier == "i8":
-                return text.op(f"zext i8 {values[0]} to {self.type}")
-            opcode = "ptrtoint" if self.carrier.startswith("ptr") else "bitcast"
-            return text.op(f"{opcode} {self.carrier} {values[0]} to {self.type}")
-        vector = "poison"
-        type_ = f"<{self.per_word} x {self.carrier}>"
-        for i, value in enumerate(values):
-            vector = text.op(f"insertelement {type_} {vector}, {self.carrier} {value}, i64 {i}")
-        return text.op(f"bitcast {type_} {vector} to {self.type}")
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether a word is just one element, as it is."""
-        return self.per_word == 1 and self.carrier == self.type
-
-    def element(self, text: Text, words: Sequence[str], i: int) -> str:
-        """Element ``i`` of what travelled as ``words``."""
-        word = words[i // self.per_word]
-        if self.per_word > 1:
-            type_ = f"<{self.per_word} x {self.carrier}>"
-            vector = text.op(f"bitcast {self.type} {word} to {type_}")
-            return text.op(f"extractelement {type_} {vector}, i64 {i % self.per_word}")
-        if self.carrier == "i8":
-            return text.op(f"trunc {self.type} {word} to i8")
-        return text.op(f"bitcast {self.type} {word} to {self.carrier}")
-
-
-class _Packed(Sequence[str]):
-    """Elements that stay packed in words until they are used: a narrow one taken out fills a whole register for as long as it waits."""
-
-    def __init__(self, text: Text, word: _Word, words: Sequence[str]) -> None:
-        self._text = text
-        self._word = word
-        self._words = words
-        self._made: dict[tuple[str | int, int], str] = {}
-
-    def __len__(self) -> int:
-        return len(self._words) * self._word.per_word
-
-    def __getitem__(self, i: int) -> str:  # type: ignore[override]  # no slices
-        if i >= len(self):
-            raise IndexError(i)
-        # What stands earlier in a block is seen by all that follows; another block, or a slot, takes it out again.
-        key = (self._text.place, i)
-        made = self._made.get(key)
-        if made is None:
-            made = self._made[key] = self._word.element(self._text, self._words, i)
-        return made
-
-
-class _Phis:
-    """Carried values as phi nodes, one a register."""
-
-    def __init__(self, machine: GpuMachine, args: Sequence[Value], initial: Sequence[Value]) -> None:
-        self._machine = machine
-        self._args = args
-        self._first = [machine.all_registers(v) for v in initial]
-        self._names: list[list[str]] = []
-        self._last: list[list[tuple[str, str]]] = []
-        self._before = ""
-
-    def enter(self, before: str) -> None:
-        machine = self._machine
-        self._before = before
-        self._slot = machine.text.slot()
-        for arg, first in zip(self._args, self._first, strict=True):
-            names = [machine.text.name() for _ in first]
-            machine.give(arg, names)
-            self._names.append(names)
-        self._shared = machine.shared_memory.enter_loop()
-
-    def name(self, values: Sequence[Value]) -> None:
-        for value, names in zip(values, self._names, strict=True):
-            self._machine.give(value, names)
-
-    def again(self, values: Sequence[Value]) -> None:
-        self._last = [self._machine.all_registers(v) for v in values]
-
-    def close(self, latch: str) -> None:
-        text = self._machine.text
-        with text.into(self._slot):
-            for names, first, last in zip(self._names, self._first, self._last, strict=True):
-                for name, (type_, a), (_, b) in zip(names, first, last, strict=True):
-                    text.do(f"{name} = phi {type_} [ {a}, %{self._before} ], [ {b}, %{latch} ]")
-
-    def leave(self, results: Sequence[Value]) -> None:
-        self.name(results)
-        self._machine.shared_memory.leave(self._shared)
-
-
-class _Join:
-    """Results of a branch as phi nodes."""
-
-    def __init__(self, machine: GpuMachine, results: Sequence[Value]) -> None:
-        self._machine = machine
-        self._results = results
-        self._ways: list[tuple[str, list[list[tuple[str, str]]]]] = []
-        self._shared = machine.shared_memory.enter_branch()
-
-    def give(self, values: Sequence[Value]) -> None:
-        machine = self._machine
-        self._ways.append((machine.text.block, [machine.all_registers(v) for v in values]))
-        # The other way starts from what was there before both, but has no barrier of this one's: both see the worse.
-        machine.shared_memory.leave(self._shared)
-
-    def take(self) -> None:
-        machine = self._machine
-        (from_a, first), (from_b, second) = self._ways
-        for result, a, b in zip(self._results, first, second, strict=True):
-            names = [
-                machine.text.op(f"phi {type_} [ {x}, %{from_a} ], [ {y}, %{from_b} ]")
-                for (type_, x), (_, y) in zip(a, b, strict=True)
-            ]
-            machine.give(result, names)

@@ -40,4 +40,4 @@ def multiply(machine: GpuMachine, op: Mma, steps: Sequence[Step]) -> None:
         four = text.op(f'call {{ float, float, float, float }} asm "{asm}", "{_CONSTRAINTS}"({arguments}) #4')
         for i, r in enumerate(step.c):
             sums[r] = text.op(f"extractvalue {{ float, float, float, float }} {four}, {i}")
-    machine.hold(op.result, sums if out == f32 else [machine.narrow(lane, s, f32, out) for s in sums])
+    machine.give(op.result, sums if out == f32 else [machine.narrow(lane, s, f32, out) for s in sums])
