@@ -96,7 +96,7 @@ def test_integers_of_8_bits_sum_in_32(shape: tuple[int, int, int], num_warps: in
     assert dot(a, b, c, "i32", options=options, num_warps=num_warps).tolist() == total.tolist()
 
 
-@pytest.mark.parametrize("name", ["f16", "bf16"])
+@pytest.mark.parametrize("name", ["f16", "bf16", "i8"])
 @pytest.mark.parametrize("num_warps", [1, 2, 8, 16])
 @pytest.mark.parametrize(
     "shape",
@@ -106,9 +106,11 @@ def test_integers_of_8_bits_sum_in_32(shape: tuple[int, int, int], num_warps: in
 def test_tensor_cores(shape: tuple[int, int, int], num_warps: int, name: str) -> None:
     """Of small whole numbers, whose sums no order and no width of accumulators can change."""
     m, n, k = shape
-    a, b, c = whole(name, (m, k), 1), whole(name, (k, n), 2), whole("f32", (m, n), 3)
-    wanted = a.astype(np.float32) @ b.astype(np.float32) + c
-    assert_same_bits(dot(a, b, c, "f32", num_warps=num_warps), wanted, "a @ b + c")
+    out = "i32" if name == "i8" else "f32"
+    a, b, c = whole(name, (m, k), 1), whole(name, (k, n), 2), whole(out, (m, n), 3)
+    wanted = a.astype(numpy_dtype(out)) @ b.astype(numpy_dtype(out)) + c
+    options = f"input_precision='ieee', out_dtype=tl.{'int32' if name == 'i8' else 'float32'}"
+    assert_same_bits(dot(a, b, c, out, options=options, num_warps=num_warps), wanted, "a @ b + c")
 
 
 def test_an_f16_accumulator() -> None:

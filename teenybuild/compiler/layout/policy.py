@@ -8,7 +8,7 @@ from typing import Protocol
 
 from teenybuild.compiler.layout.fragments import Fragments, fragments
 from teenybuild.compiler.layout.linear import Layout, View, blocked, row_major
-from teenybuild.dtypes import DType, bf16, f16
+from teenybuild.dtypes import DType, bf16, f16, i8
 
 #: Lanes of a warp, on every GPU there is.
 LANES = 32
@@ -113,5 +113,5 @@ class RowMajorPolicy:
 
 
 def gpu_policy(sm: int, warps: int) -> WarpPolicy:
-    """What GPUs of a compute capability want: from 80 on, there are tensor cores for f16 and bf16 that sum in f32."""
-    return WarpPolicy(warps, products=frozenset({f16, bf16}) if sm >= 80 else frozenset())
+    """What GPUs of a compute capability want: from 80 on, there are tensor cores for f16 and bf16 that sum in f32, and for i8 in i32."""
+    return WarpPolicy(warps, products=frozenset({f16, bf16, i8}) if sm >= 80 else frozenset())

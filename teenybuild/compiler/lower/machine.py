@@ -203,7 +203,7 @@ class Machine(ABC):
 
     @abstractmethod
     def multiply(self, op: Mma, steps: Sequence[Step]) -> None:
-        """A product on tensor cores: ``steps`` one after the other in every lane, sums in f32."""
+        """A product on tensor cores: ``steps`` one after the other in every lane."""
 
     # Where a lane stands --------------------------------------------------------------------------------------
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from teenybuild.compiler.ir.tt import Mma
 from teenybuild.compiler.ir.types import dtype_of
-from teenybuild.compiler.layout.fragments import Step
+from teenybuild.compiler.layout.fragments import ROW_BYTES, Step
+from teenybuild.compiler.lower.dot import accumulates_in, multiply_add, widened
 from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.loops import counted
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.targets.host_arrays import Array
-from teenybuild.dtypes import DType, f32
+from teenybuild.dtypes import DType
 
 if TYPE_CHECKING:
     from teenybuild.compiler.targets.host import HostMachine
@@ -27,12 +28,12 @@ _LANES = 32
 
 def multiply(machine: HostMachine, op: Mma, steps: Sequence[Step]) -> None:
     """See :meth:`~teenybuild.compiler.lower.machine.Machine.multiply`."""
-    source, out = dtype_of(op.a.type), dtype_of(op.c.type)
+    source, out, total = dtype_of(op.a.type), dtype_of(op.c.type), accumulates_in(op)
     a, b, c = (machine.array_of(v) for v in (op.a, op.b, op.c))
-    function = _step(machine, source)
+    function = _step(machine, source, total)
     lane, text = Lane(machine, 1), machine.text
-    sums = machine.hold(op.result) if out == f32 else machine.array(f32, c.registers, c.threads)
-    _copy(machine, lane, c, out, sums, f32)
+    sums = machine.hold(op.result) if out == total else machine.array(total, c.registers, c.threads)
+    _copy(machine, lane, c, out, sums, total)
 
     def turn(warp: str, _: Sequence[str]) -> Sequence[str]:
         first = lane.op(f"mul i64 {warp}, {_LANES}")
@@ -48,8 +49,8 @@ def multiply(machine: HostMachine, op: Mma, steps: Sequence[Step]) -> None:
         return ()
 
     counted(text, str(c.threads // _LANES), 1, (), turn)
-    if out != f32:
-        _copy(machine, lane, sums, f32, machine.hold(op.result), out)
+    if out != total:
+        _copy(machine, lane, sums, total, machine.hold(op.result), out)
 
 
 def _copy(machine: HostMachine, lane: Lane, source: Array, of: DType, to: Array, as_: DType) -> None:
@@ -67,44 +68,45 @@ def _copy(machine: HostMachine, lane: Lane, source: Array, of: DType, to: Array,
     counted(machine.text, str(source.registers * source.threads), 1, (), turn)
 
 
-def _step(machine: HostMachine, dtype: DType) -> str:
-    """A function for one instruction of one warp: where the 8, 4 and 4 registers of its first lane stand; sums in place.
+def _step(machine: HostMachine, dtype: DType, total: DType) -> str:
+    """A function for one instruction of one warp: where the registers of its first lane stand, a word after the other; sums in place.
 
-    Lane 4 g + t holds of ``a`` [16, 16] rows g and g + 8 and columns 2 t, 2 t + 1 and those 8 further, of ``b`` [16, 8] the same rows of
-    column g, and of the result rows g, g + 8 and columns 2 t, 2 t + 1 (PTX ISA, "Matrix fragments for mma.m16n8k16 with
-    floating point type").
+    Of ``a`` [16, k], where a row is eight words, lane 4 g + t holds words t and t + 4 of rows g and g + 8, of ``b`` [k, 8] the same words
+    of column g, and of the result rows g, g + 8 and columns 2 t, 2 t + 1 (PTX ISA, "Matrix fragments for mma.m16n8k16 with
+    floating point type", and for .s8 of m16n8k32).
     """
-    name = f"@teeny.mma.m16n8k16.{dtype.name}"
+    name = f"@teeny.mma.{dtype.name}"
     if machine.text.defines(name):
         return name
     text = Text()
     lane = Lane(machine, 1, text)
-    carrier, size = machine.carrier(dtype), dtype.size
+    carrier, size, many = machine.carrier(dtype), dtype.size, 4 // dtype.size
 
     def element(pointer: str, index: str) -> str:
         address = lane.op(f"getelementptr {carrier}, ptr {pointer}, i64 {index}")
-        return machine.widen(lane, lane.op(f"load {carrier}, ptr {address}, align {size}"), dtype, f32)
+        return widened(lane, lane.op(f"load {carrier}, ptr {address}, align {size}"), dtype, total)
 
     def turn(number: str, _: Sequence[str]) -> Sequence[str]:
         quad = lane.op(f"and i64 {number}, -4")  # lane 4 g
         twice = lane.op(f"shl i64 {lane.op(f'and i64 {number}, 3')}, 3")  # lane 4 (2 t)
         for register in range(4):
             low, column = register >> 1, lane.op(f"add i64 {twice}, {4 * (register & 1)}")
-            address = lane.op(f"getelementptr float, ptr %sum{register}, i64 {number}")
-            total = lane.op(f"load float, ptr {address}, align 4")
-            for k in range(16):
-                pair, inside = k >> 3, k & 1
-                across = (k & 7) >> 1
-                left = element(f"%left{4 * pair + 2 * low + inside}", lane.op(f"add i64 {quad}, {across}"))
-                right = element(f"%right{2 * pair + inside}", lane.op(f"add i64 {column}, {across}"))
-                total = lane.intrinsic("fma", "float", left, right, total)
-            text.do(f"store float {total}, ptr {address}, align 4")
+            address = lane.op(f"getelementptr {total.llvm}, ptr %sum{register}, i64 {number}")
+            found = lane.op(f"load {total.llvm}, ptr {address}, align 4")
+            for k in range(ROW_BYTES // size):
+                word, inside = divmod(k, many)
+                half, across = divmod(word, 4)
+                left = element(
+                    f"%left{(2 * half + low) * many + inside}", lane.op(f"add i64 {quad}, {across}")
+                )
+                right = element(f"%right{half * many + inside}", lane.op(f"add i64 {column}, {across}"))
+                found = multiply_add(lane, total, left, right, found)
+            text.do(f"store {total.llvm} {found}, ptr {address}, align 4")
         return ()
 
     counted(text, str(_LANES), 1, (), turn)
     text.do("ret void")
-    parameters = [
-        f"ptr %{side}{i}" for side, count in (("left", 8), ("right", 4), ("sum", 4)) for i in range(count)
-    ]
-    machine.text.define_function(name, f"void {name}({', '.join(parameters)})", text)
+    sides = (("left", 4 * many), ("right", 2 * many), ("sum", 4))
+    parameters = ", ".join(f"ptr %{side}{i}" for side, count in sides for i in range(count))
+    machine.text.define_function(name, f"void {name}({parameters})", text)
     return name
