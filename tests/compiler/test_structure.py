@@ -54,7 +54,7 @@ HANDLED = {
 #: Operations that become others before layouts are assigned.
 REWRITTEN = {tt.Join, tt.Split}
 #: Operations that come in with layouts, or shortly before: never printed.
-INTERNAL = {tt.ConvertLayout, moves.Exchange, moves.Half, moves.Twice}
+INTERNAL = {tt.ConvertLayout, tt.Mma, moves.Exchange, moves.Half, moves.Twice}
 
 
 def test_operations_are_found() -> None:
