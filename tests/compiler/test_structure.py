@@ -44,7 +44,7 @@ OPERATIONS = sorted(set(classes()), key=lambda kind: kind.name)
 
 #: Operations that are no rule of one lane: lowered where lanes meet, or where control flows.
 HANDLED = {
-    tt.Load, tt.Store, tt.Reduce, tt.Scan, tt.Dot, tt.ConvertLayout, scf.For, scf.While, scf.If,
+    tt.Load, tt.Store, tt.Reduce, tt.Scan, tt.Dot, tt.Mma, tt.ConvertLayout, scf.For, scf.While, scf.If,
     constant.Constant, tt.GetProgramId, tt.GetNumPrograms, tt.Splat, tt.MakeRange, tt.Broadcast, tt.Reshape, tt.ExpandDims, tt.Trans,
     tt.Barrier, tt.Print, tt.Assert, tt.InlineAsm,
     tt.AtomicRmw,
