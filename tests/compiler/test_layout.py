@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from teenybuild.compiler.layout.fragments import fragments
 from teenybuild.compiler.layout.linear import (
     Layout,
     View,
@@ -17,6 +18,7 @@ from teenybuild.compiler.layout.linear import (
     blocked,
     broadcast_view,
     drop_axis,
+    exchanged,
     half_view,
     identity,
     log2,
@@ -27,6 +29,7 @@ from teenybuild.compiler.layout.linear import (
     twice_view,
 )
 from teenybuild.compiler.layout.policy import RowMajorPolicy, Use, WarpPolicy
+from teenybuild.compiler.layout.swizzle import moved, pieces, swizzle
 
 SIDES = st.sampled_from([1, 2, 4, 8, 16, 64])
 POWERS = st.sampled_from([1, 2, 4, 8])
@@ -269,6 +272,44 @@ def test_two_accesses_lie_apart_where_several_arrays_are_written() -> None:
     for stores, expected in ((1, (512, 1024)), (2, (256, 512))):
         assert warps.access((2048,), (0,), 8, Use(stores)).warps == expected
         assert warps.access((4096,), (0,), 8, Use(stores)).warps == (1024, 2048)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(layout=layouts(), data=st.data())
+def test_bits_are_exchanged_for_wanted_ones(layout: Layout, data: st.DataObject) -> None:
+    """Nobody holds more or less than before; what is to be kept stays; of the rest, registers have as much as they can that is wanted."""
+    bits = [1 << i for i in range(layout.bits)]
+    keep = {bit for bit in bits if data.draw(st.booleans())}
+    wanted = {bit for bit in bits if data.draw(st.booleans())}
+    found = exchanged(layout, keep, wanted)
+    assert sorted(held(found)) == sorted(held(layout))
+    assert found.replica_bits == layout.replica_bits
+    for before, after in (
+        (layout.registers, found.registers),
+        (layout.lanes, found.lanes),
+        (layout.warps, found.warps),
+    ):
+        assert len(before) == len(after)
+        assert all(a == b for a, b in zip(before, after, strict=True) if b in keep)
+    others = {b for b in layout.threads if b} - keep
+    idle = set(layout.registers) - keep - wanted
+    assert len(wanted & set(found.registers)) - len(wanted & set(layout.registers)) == min(
+        len(others & wanted), len(idle)
+    )
+
+
+def test_loads_for_tensor_cores_hold_what_they_are_read_by() -> None:
+    """Lines of b [64, 256] in pieces of 16 bytes, but of the lines those that one lane multiplies: they cross shared memory together."""
+    warps = WarpPolicy(8)
+    access = warps.access((64, 256), (1, 0), 8)
+    read = fragments(128, 256, 64, 2, 8)
+    assert read is not None
+    found = warps.read_as(access, 1, read.b)
+    assert found.registers[:3] == access.registers[:3] == (1, 2, 4)
+    assert found.lanes == access.lanes
+    for layout, together in ((access, 2), (found, 8)):
+        places = swizzle(layout, read.b, 2)
+        assert len(pieces(moved(read.b, places), 2)[0]) == together
 
 
 def test_stores_take_what_another_warp_would_write_alike() -> None:

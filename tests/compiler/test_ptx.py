@@ -44,6 +44,14 @@ def kernel(x, o, BLOCK: tl.constexpr):
     a = tl.load(x + i[:, None] * BLOCK + i[None, :])
     tl.store(o + i[:, None] * BLOCK + i[None, :], tl.trans(a))
 """
+PRODUCT = """
+@triton.jit
+def kernel(x, y, o, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a = tl.load(x + m[:, None] * K + k[None, :])
+    b = tl.load(y + k[:, None] * N + n[None, :])
+    tl.store(o + m[:, None] * N + n[None, :], tl.dot(a, b))
+"""
 SCAN = """
 @triton.jit
 def kernel(x, o, BLOCK: tl.constexpr):
@@ -121,6 +129,8 @@ FRAGMENTS: dict[str, tuple[Entry, dict[str, int]]] = {
     "both halves of a product": (expression("(tl.umulhi(a, b) ^ (a * b))", "u32"), {r"mul\.wide\.u32\s+%rd\d+, %r\d+, %r": 1, r"mul\.(hi|lo)": 0}),
     # Both sides of the tile in shared memory in accesses of 16 bytes.
     "transposed": (Entry("transposed", TRANSPOSED, {"x": "*f32", "o": "*f32"}, {"BLOCK": 64}, {k: {"div": 16} for k in "xo"}), {r"st\.shared\.v4": 8, r"ld\.shared\.v4": 8, r"\.shared\.b32": 0, r"bar\.sync": 1}),
+    # On tensor cores, and no operand is read from shared memory in pieces of less than 16 bytes.
+    "product": (Entry("product", PRODUCT, {"x": "*bf16", "y": "*bf16", "o": "*f32"}, {"M": 64, "N": 128, "K": 64}, {k: {"div": 16} for k in "xyo"}), {r"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.bf16\.bf16\.f32": 64, r"ld\.shared\.v4": 40, r"ld\.shared": 40, r"fma": 0}),
     # Five exchanges within a warp; what warps gathered is read once by each, and twice by half of them.
     "scan across warps": (Entry("scan", SCAN, {"x": "*f32", "o": "*f32"}, {"BLOCK": 128}), {r"shfl\.sync\.idx": 5, r"bar\.sync": 1, r"ld\.shared": 2}),
 }  # fmt: skip

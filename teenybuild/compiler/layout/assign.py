@@ -145,7 +145,26 @@ class _Infer:
                 key = (op.pointer.type.shape, order)
                 self._widths[key] = max(self._widths.get(key, 1), widest_access(op, order[0], axes))
                 self._uses[key] = self._use(op, self._uses.get(key, Use(reach=0)))
+        #: Where tensor cores want what is loaded for them.
+        self._readers: dict[Value, Layout] = {}
+        for op in self._ops:
+            if isinstance(op, tt.Dot) and (held := product_fragments(op, policy)) is not None:
+                self._read_by(op.a, held.a)
+                self._read_by(op.b, held.b)
         self._run()
+
+    def _read_by(self, value: Value, reader: Layout) -> None:
+        """Notes where a tile goes: for it, and for what it is computed from lane by lane."""
+        op = value.op
+        if value in self._cheap or value in self._readers or op is None:
+            return
+        self._readers[value] = reader
+        if isinstance(op, tt.Trans):
+            self._read_by(op.source, reader.viewed(view_of(op)))
+        elif op.traits & ELEMENTWISE:
+            for operand in op.operands:
+                if isinstance(operand.type, Tile):
+                    self._read_by(operand, reader)
 
     def _access(self, op: tt.Load | tt.Store) -> Layout:
         """All accesses of one shape and order share one layout, wide enough for the widest and far enough for the farthest."""
@@ -168,7 +187,11 @@ class _Infer:
             if isinstance(op, tt.Load) and isinstance(op.result.type, Tile):
                 # A vector is loaded however its reader wants it (as a row of a tile, say); a larger tile says itself.
                 if len(op.result.type.shape) > 1:
-                    self.homes[op.result] = self._access(op)
+                    access, reader = self._access(op), self._readers.get(op.result)
+                    fastest = fastest_axes(op.pointer, self._axes)[0]
+                    self.homes[op.result] = (
+                        access if reader is None else self._policy.read_as(access, fastest, reader)
+                    )
                 else:
                     waiting.append(op)
             elif isinstance(op, tt.Dot):

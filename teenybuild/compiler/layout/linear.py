@@ -10,7 +10,7 @@ A lane or warp bit whose basis is 0 changes nothing: the lanes it joins hold cop
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -281,6 +281,20 @@ def scan_layout(layout: Layout, axis: int) -> Layout:
         tuple(theirs.get(basis, basis) for basis in layout.lanes),
         tuple(ours.get(basis, basis) for basis in layout.warps),
     )
+
+
+def exchanged(layout: Layout, keep: Collection[int], wanted: Collection[int]) -> Layout:
+    """The layout with more of the bits ``wanted`` in registers, in exchange for others; who holds a bit of ``keep`` still does."""
+    given = [basis for basis in layout.registers if basis not in keep and basis not in wanted]
+    taken = sorted(basis for basis in layout.threads if basis and basis not in keep and basis in wanted)[
+        : len(given)
+    ]
+    theirs = dict(zip(taken, given, strict=False)) | dict(zip(given, taken, strict=False))
+    registers, lanes, warps = (
+        tuple(theirs.get(basis, basis) for basis in bases)
+        for bases in (layout.registers, layout.lanes, layout.warps)
+    )
+    return Layout(layout.shape, registers, lanes, warps)
 
 
 def reduction_order(layout: Layout, axis: int) -> tuple[int, ...]:

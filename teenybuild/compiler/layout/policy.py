@@ -7,7 +7,7 @@ from math import prod
 from typing import Protocol
 
 from teenybuild.compiler.layout.fragments import Fragments, fragments
-from teenybuild.compiler.layout.linear import Layout, View, blocked, row_major
+from teenybuild.compiler.layout.linear import Layout, View, axis_offsets, blocked, exchanged, log2, row_major
 from teenybuild.dtypes import DType, bf16, f16, i8
 
 #: Lanes of a warp, on every GPU there is.
@@ -27,6 +27,10 @@ class Policy(Protocol):
 
     def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int, use: Use = Use()) -> Layout:
         """For loads and stores whose pointers run along ``order[0]`` fastest, ``vector`` elements an access at most."""
+        ...
+
+    def read_as(self, access: Layout, fastest: int, reader: Layout) -> Layout:
+        """For a load laid out as ``access`` along the axis ``fastest``, whose tile is then moved to ``reader``."""
         ...
 
     def dot(self, shape: tuple[int, ...]) -> Layout:
@@ -66,6 +70,12 @@ class WarpPolicy:
         scattered |= len(shape) == 1 and total == 2 * width * threads and use.stores > 1
         return blocked(shape, order, vectors, self.lanes, self.warps, scattered=scattered)
 
+    def read_as(self, access: Layout, fastest: int, reader: Layout) -> Layout:
+        # Which lines of memory a lane reads is all the same to memory; what a lane holds of both layouts crosses shared memory together.
+        low = axis_offsets(access.shape)[fastest]
+        line = range(low, low + log2(access.shape[fastest]))
+        return exchanged(access, {1 << bit for bit in line}, reader.registers)
+
     def dot(self, shape: tuple[int, ...]) -> Layout:
         *most, rows, columns = shape
         per_thread = max(1, prod(shape) // (self.lanes * self.warps))
@@ -98,6 +108,9 @@ class RowMajorPolicy:
 
     def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int, use: Use = Use()) -> Layout:
         return row_major(shape)
+
+    def read_as(self, access: Layout, fastest: int, reader: Layout) -> Layout:
+        return access
 
     def dot(self, shape: tuple[int, ...]) -> Layout:
         return row_major(shape)
