@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import teenybuild
-from teenybuild.dtypes import BY_LANGUAGE, BY_NAME
+from teenybuild.dtypes import BY_LANGUAGE
+from teenybuild.types import Descriptor, Pointer, Scalar, Tuple, parse_type
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ def tritons(request: Request, last: str) -> Callable[[], object] | None:
     for parameter in function.params:
         if parameter.name not in signature and parameter.name not in constants:
             constants[parameter.name] = parameter.default
-    attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in request.aligned}
+    places = {_place(names, argument) for argument in request.aligned} - {None}
+    attributes = {place: [["tt.divisibility", 16]] for place in places}
     source = ASTSource(function, ordered, constants, attributes)
     target = GPUTarget("cuda", 90, 32)
     backend = make_backend(target)
@@ -104,9 +106,27 @@ def tritons(request: Request, last: str) -> Callable[[], object] | None:
     return work
 
 
-def _spelled(type_: str) -> str:
-    stars = type_.count("*")
-    return "*" * stars + BY_NAME[type_[stars:]].triton
+def _spelled(type_: str) -> Any:
+    """As Triton's signatures have it: entries of tuples one by one."""
+    match parse_type(type_):
+        case Pointer(dtype):
+            return f"*{dtype.triton}"
+        case Scalar(dtype):
+            return dtype.triton
+        case Descriptor(dtype, block):
+            return f"tensordesc<{dtype.triton}[{', '.join(map(str, block))}]>"
+        case Tuple(items):
+            return tuple(_spelled(str(item)) for item in items)
+        case other:
+            raise NotImplementedError(f"Triton's signatures have no {other}")
+
+
+def _place(names: list[str], argument: str) -> tuple[int, ...] | None:
+    """Where ``x`` or ``x[1]`` stands among a function's parameters; None for what a descriptor has, which it says itself."""
+    if "." in argument:
+        return None
+    name, *entries = argument.replace("]", "").split("[")
+    return (names.index(name), *map(int, entries))
 
 
 def medians_ms(
