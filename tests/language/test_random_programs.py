@@ -28,6 +28,8 @@ LEFT_OUT = {
     "tl.static_print": "prints, and gives nothing: test_debugging",
     "print": "prints, and gives nothing: test_debugging",
     "tl.inline_asm_elementwise": "is for GPUs only: test_inline_asm",
+    "tl.extra.cuda.globaltimer": "is for GPUs only, and another number every time: test_python",
+    "tl.extra.cuda.smid": "is for GPUs only, and another number every time: test_python",
     "tl.next_power_of_2": "is written as triton.next_power_of_2, as Triton has it",
     **dict.fromkeys(
         ("math.ceil", "math.exp", "math.floor", "math.log", "math.log2", "math.sqrt", "bool", "float", "int"),

@@ -16,7 +16,7 @@ from teenybuild.dtypes import BY_NUMPY
 from tests.language import oracle
 from tests.support.programs import PROGRAMS, Program, Rules, by_seed
 from tests.support.programs.building import compile_program
-from tests.support.run import build, write_source
+from tests.support.run import Array, Described, build, type_of, write_source
 
 from .interpret import interpreted
 from .test_assembler import MAIN, assemble
@@ -29,6 +29,7 @@ pytest.importorskip("torch")
 #: What the interpreter (3.6.0) lacks or gets wrong, and the front end does right.
 NOT_INTERPRETED = {
     "mapped": "it has no tl.map_elementwise",
+    "scaled_products": "it has no tl.dot_scaled",
     "described_atomics": "it has no descriptor reductions",
     "logic": "Python's own not, and, or ask whether a whole tile is true",
     "soft_maxima": "tl.softmax fails in it",
@@ -39,6 +40,7 @@ NOT_INTERPRETED = {
 NOT_TRITON = {
     "python_functions": "it knows no abs of a tensor; and its interpreter no min or max",
     "not_of_numbers": "it takes not of truth values only",
+    "counted_comprehensions": "its comprehensions go through tuples only",
 }
 
 #: bf16 it computes as integers, and floats of 8 bits it has no torch tensors for that NumPy could read.
@@ -67,7 +69,7 @@ def test_the_interpreter_agrees(seed: int, results: Mapping[str, Any]) -> None:
     assert isinstance(theirs, dict), f"{theirs}\n\n{program.source()}"
     for name, wanted in program.expected().items():
         program.compare(
-            name, theirs[name].reshape(program.arguments[name].shape), wanted, f"interpreted, seed {seed}"
+            name, theirs[name].reshape(program.memory[name].shape), wanted, f"interpreted, seed {seed}"
         )
 
 
@@ -82,7 +84,7 @@ def triton_ir(program: Program, path: Path) -> Any:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    types = {n: f"*{_TRITON.get(t := BY_NUMPY[a.dtype.name].name, t)}" for n, a in program.arguments.items()}
+    types = {name: triton_type(value) for name, value in program.arguments.items()}
     backend = make_backend(GPUTarget("cuda", 90, 32))
     options = backend.parse_options({})
     context = ir.context()
@@ -91,6 +93,21 @@ def triton_ir(program: Program, path: Path) -> Any:
     return ASTSource(module.kernel, types).make_ir(
         GPUTarget("cuda", 90, 32), options, backend.get_codegen_implementation(options), backend.get_module_map(), context
     )  # fmt: skip
+
+
+def triton_type(value: Any) -> Any:
+    """An argument's type, in Triton's own words."""
+    if isinstance(value, tuple):
+        return tuple(map(triton_type, value))
+    if isinstance(value, Described):
+        return f"tensordesc<{_named(value.base)}{list(value.block_shape)}>"
+    if isinstance(value, np.ndarray):
+        return f"*{_named(value)}"
+    return "constexpr" if value is None else _TRITON.get(found := type_of(value), found)
+
+
+def _named(array: Array) -> str:
+    return _TRITON.get(found := BY_NUMPY[array.dtype.name].name, found)
 
 
 _TRITON = {

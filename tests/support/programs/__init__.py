@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any
 
-from . import combining, control, elementwise, memory, shapes  # noqa: F401  # they fill OPERATIONS
+import numpy as np
+
+from . import addresses, arguments, combining, control, elementwise, memory, shapes, structures  # noqa: F401  # they fill OPERATIONS
 from .registry import OPERATIONS, write_step
-from .writer import FIRST, PROGRAMS, Chance, Near, Program, Rules, Writer
+from .writer import FIRST, PROGRAMS, Chance, Near, Program, Rules, Writer, parts
 
 __all__ = ["OPERATIONS", "PROGRAMS", "Near", "Program", "Rules", "by_seed", "program"]
 
@@ -30,8 +33,16 @@ def program(chance: Chance, rules: Rules = Rules()) -> Program:  # noqa: B008  #
     options: dict[str, Any] = {"enable_fp_fusion": chance(5) == 4, "num_warps": w.choose((4, 1, 1, 2, 8))}
     made = Program(tuple(w.steps), w.helpers, options)
     if w.maybe():
-        options["assume"] = {name: {"div": 16} for name in made.arguments}
+        options["assume"] = assumed(made.arguments)
     return made
+
+
+def assumed(taken: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """What is true of arguments: addresses that are aligned, and even extents of descriptors, which are aligned in any case."""
+    given = parts(taken)
+    found = {n: 16 for n, v in given.items() if isinstance(v, np.ndarray) and f"{n}.padding" not in given}
+    found |= {n: 8 for n, v in given.items() if ".shape[" in n and v % 8 == 0}
+    return {name: {"div": number} for name, number in found.items()}
 
 
 def by_seed(seed: int, rules: Rules = Rules()) -> Program:  # noqa: B008  # frozen

@@ -18,7 +18,7 @@ def compile_program(made: Program, target: str, cache: Path | None = None) -> Ar
     return compile(
         f"{write_source(made.source())}:kernel",
         target,
-        {name: type_of(array) for name, array in made.arguments.items()},
+        {name: type_of(value) for name, value in made.arguments.items()},
         cache_dir=cache or workspace() / "cache",
         **made.options,
     )

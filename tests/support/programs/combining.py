@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from tests.language import oracle, test_sorting
+from tests.language import oracle, test_dot_scaled, test_sorting
 from tests.language.test_random_numbers import philox4x32
 from tests.language.test_reductions import EXTREMA, SUMS
 from tests.support.run import Array, numpy_dtype
 
 from .registry import operation
-from .writer import FP8, Shape, Value, Writer, language
+from .writer import FP8, PROGRAMS, Shape, Value, Writer, language
 
 BITS = ("i1", *oracle.INTEGERS)
 
@@ -333,11 +333,14 @@ def counts(w: Writer) -> None:
 def products(w: Writer) -> None:
     """``tl.dot`` of small whole numbers, which no order and no width of accumulators can change."""
     dtype = w.dtype(("f16", "bf16", "f32", "i8", "f64", *FP8))
-    k = 32 if dtype in ("i8", *FP8) else 16
+    m, n, k = w.choose([16, 8, 32, 2]), w.choose([16, 8, 4]), 32 if dtype in ("i8", *FP8) else 16
+    count = w.choose([(), (2,), (4,)])
     seed = w.chance(1 << 16)
     generator = np.random.default_rng(seed)
-    a, b = (generator.integers(-3, 4, (2, *s)).astype(numpy_dtype(dtype)) for s in ((16, k), (k, 16)))
-    x, y = w.load(dtype, (16, k), a), w.load(dtype, (k, 16), b)
+    a, b = (
+        generator.integers(-3, 4, (PROGRAMS, *count, *s)).astype(numpy_dtype(dtype)) for s in ((m, k), (k, n))
+    )
+    x, y, shape = w.load(dtype, (*count, m, k), a), w.load(dtype, (*count, k, n), b), (*count, m, n)
     out = {"i8": "i32", "f64": "f64"}.get(dtype, "f32")
 
     def compute(a: Array, b: Array, *c: Array) -> Array:
@@ -347,10 +350,62 @@ def products(w: Writer) -> None:
     if out != "f32":
         options = f", out_dtype={language(out)}"
     if w.maybe():
-        c = w.load(out, (16, 16), generator.integers(-9, 9, (2, 16, 16)).astype(numpy_dtype(out)))
-        w.emit(f"tl.dot({{0}}, {{1}}, {{2}}{options})", out, (16, 16), x, y, c, compute=compute)
+        c = w.load(out, shape, generator.integers(-9, 9, (PROGRAMS, *shape)).astype(numpy_dtype(out)))
+        w.emit(f"tl.dot({{0}}, {{1}}, {{2}}{options})", out, shape, x, y, c, compute=compute)
     else:
-        w.emit(f"tl.dot({{0}}, {{1}}{options})", out, (16, 16), x, y, compute=compute)
+        w.emit(f"tl.dot({{0}}, {{1}}{options})", out, shape, x, y, compute=compute)
+
+
+#: Formats of microscaling, and the dtypes that programs load them as.
+FORMATS = {"e4m3": "f8e4m3", "e2m1": "u8", "bf16": "bf16", "e5m2": "f8e5m2", "fp16": "f16"}
+
+
+@operation
+def scaled_products(w: Writer) -> None:
+    """``tl.dot_scaled``, of numbers and scales whose products and sums are exact."""
+    there = [f for f, dtype in FORMATS.items() if dtype in w.rules.dtypes]
+    lhs, rhs = w.choose(there), w.choose(there)
+    if {lhs, rhs} == {"bf16", "fp16"}:  # there is no format for both
+        return
+    m, n, k = 16, w.choose([16, 8]), w.choose([32, 64])
+    along, fast, seed = [f != "e2m1" or w.maybe() for f in (lhs, rhs)], w.maybe(), w.chance(1 << 16)
+    left, a = _of_format(lhs, (m, k), seed, int(along[0]))
+    right, b = _of_format(rhs, (k, n), seed + PROGRAMS, int(not along[1]))
+    operands = [_loaded(w, held) for held in (left, right)]
+    scales = ["None", "None"]
+    for i, side in enumerate((m, n)):
+        if w.maybe():
+            scale = test_dot_scaled.scales((PROGRAMS, side, k // 32), seed + i)
+            scales[i] = f"{{{len(operands)}}}"
+            operands.append(w.load("u8", scale.shape[1:], scale))
+            power = test_dot_scaled.powers(scale).repeat(32, 2)
+            a, b = (a * power, b) if i == 0 else (a, b * np.swapaxes(power, 1, 2))
+    wanted = a @ b
+    options = f", fast_math={fast}, lhs_k_pack={along[0]}, rhs_k_pack={along[1]}"
+    if w.maybe():
+        c = np.random.default_rng(seed).integers(-9, 9, wanted.shape).astype(np.float32)
+        options = f", {{{len(operands)}}}{options}"
+        operands.append(w.load("f32", (m, n), c))
+        wanted = wanted + c
+    w.emit(
+        f"tl.dot_scaled({{0}}, {scales[0]}, '{lhs}', {{1}}, {scales[1]}, '{rhs}'{options})", "f32", (m, n), *operands,
+        compute=lambda *arrays: wanted[int(arrays[-1])], uses=("p",),
+    )  # fmt: skip
+
+
+def _of_format(name: str, shape: tuple[int, int], seed: int, pack: int) -> tuple[Array, Array]:
+    """An operand for each program: as it lies in memory, and the values."""
+    held, values = zip(
+        *(test_dot_scaled.operand(name, shape, seed + p, pack=pack) for p in range(PROGRAMS)), strict=True
+    )
+    return np.stack(held), np.stack(values).astype(np.float64)
+
+
+def _loaded(w: Writer, held: Array) -> Value:
+    """An operand as its own dtype, or as bytes."""
+    if w.maybe() and oracle.name_of(held) in FP8:
+        held = held.view(np.uint8)
+    return w.load(oracle.name_of(held), held.shape[1:], held)
 
 
 @operation

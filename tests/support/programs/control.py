@@ -137,8 +137,11 @@ def whiles(w: Writer) -> None:
             now = scope[after.name]
         return now
 
+    test = f"{count} > 0"
+    if not w.rules.tame and w.maybe():  # the interpreter's tl.condition is never false
+        test = f"tl.condition({test})"
     enclose(
-        w, [f"{count} = p + {limit}", f"{carried.name} = {first.name}", f"while {count} > 0:"],
+        w, [f"{count} = p + {limit}", f"{carried.name} = {first.name}", f"while {test}:"],
         [*body, f"{carried.name} = {after.name}", f"{count} -= 1"], carried, steps, [first.name, "p"], compute,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tests.language import oracle
-from tests.support.run import Array
+from tests.support.run import Array, Described
 
 from .registry import operation, outermost
 from .writer import FP8, PROGRAMS, Step, Value, Writer, offsets
@@ -63,7 +63,7 @@ def scattered_loads(w: Writer) -> None:
     )
 
 
-def _window(array: Array, at: tuple[int, int], block: tuple[int, int], pad: float) -> Array:
+def window(array: Array, at: tuple[int, int], block: tuple[int, int], pad: float) -> Array:
     """A block of a matrix, and padding around it."""
     rows, columns = at[0] + np.arange(block[0]), at[1] + np.arange(block[1])
     inside = ((rows >= 0) & (rows < array.shape[0]))[:, None] & ((columns >= 0) & (columns < array.shape[1]))[
@@ -94,13 +94,26 @@ def blocks(w: Writer) -> None:
     padding = "nan" if nan else "zero"
     w.emit(
         f'tl.load({pointer}, boundary_check=(0, 1), padding_option="{padding}")', dtype, block,
-        compute=lambda: _window(array, at, block, math.nan if nan else 0), reads={name: array}, before=before,
+        compute=lambda: window(array, at, block, math.nan if nan else 0), reads={name: array}, before=before,
     )  # fmt: skip
+
+
+def _descriptor(
+    w: Writer, made: str, name: str, array: Array, block: tuple[int, ...], padding: str = "zero"
+) -> tuple[list[str], dict[str, Any]]:
+    """Lines that make a descriptor of a matrix from an argument, and the argument; no lines where that is a descriptor itself."""
+    if w.maybe():
+        strides = [s // array.itemsize for s in array.strides]
+        return [], {made: Described(array, array.shape, strides, block, padding)}
+    rows, columns = array.shape
+    said = f"shape=[{rows}, {columns}], strides=[{columns}, 1], block_shape={list(block)}"
+    outside = f', padding_option="{padding}"' if padding != "zero" else ""
+    return [f"{made} = tl.make_tensor_descriptor({name}, {said}{outside})"], {name: array}
 
 
 @operation
 def described(w: Writer) -> None:
-    """Tensor descriptors: blocks, or rows by a list of their numbers."""
+    """Tensor descriptors: blocks, or rows by a list of their numbers; made in the kernel, or by the launch."""
     dtype = w.dtype(("f32", "f16", "i32", "bf16"))
     rows, columns = w.number(5, 12), 16
     array, name, made = w.array(dtype, (rows, columns)), w.fresh("x"), w.fresh("d")
@@ -109,19 +122,20 @@ def described(w: Writer) -> None:
         at = w.emit(
             f"({{0}} & 7) % {rows}", "i32", (8,), index, compute=lambda i: (i & np.int32(7)) % np.int32(rows)
         )
-        before = f"{made} = tl.make_tensor_descriptor({name}, shape=[{rows}, {columns}], strides=[{columns}, 1], block_shape=[1, {width}])"
+        before, reads = _descriptor(w, made, name, array, (1, width))
         w.emit(
             f"{made}.gather({{0}}, {16 - width})",
             dtype,
             (8, width),
             at,
             compute=lambda i: array[i.astype(np.int64), 16 - width :],
-            reads={name: array},
-            before=[before],
+            reads=reads,
+            before=before,
         )
         return
     block, first = w.choose([(4, 8), (8, 16)]), (w.number(0, 10), w.choose([0, 8]))
-    before = f"{made} = tl.make_tensor_descriptor({name}, shape=[{rows}, {columns}], strides=[{columns}, 1], block_shape={list(block)})"
+    nan = dtype in oracle.FLOATS and w.maybe()
+    before, reads = _descriptor(w, made, name, array, block, "nan" if nan else "zero")
     text = w.choose(
         [
             f"{made}.load([{first[0]}, {first[1]}])",
@@ -132,9 +146,9 @@ def described(w: Writer) -> None:
         text,
         dtype,
         block,
-        compute=lambda: _window(array, first, block, 0),
-        reads={name: array},
-        before=[before],
+        compute=lambda: window(array, first, block, math.nan if nan else 0),
+        reads=reads,
+        before=before,
     )
 
 
@@ -142,7 +156,12 @@ def described(w: Writer) -> None:
 
 
 def _change(
-    w: Writer, lines: list[str], name: str, array: Array, operands: tuple[Value, ...], compute: Any
+    w: Writer,
+    lines: list[str],
+    name: str,
+    array: Array | Described,
+    operands: tuple[Value, ...],
+    compute: Any,
 ) -> None:
     """A step that changes one argument; ``compute`` takes the program, the operands and what the argument holds."""
     w.add(
@@ -186,7 +205,12 @@ def block_stores(w: Writer) -> None:
         return after
 
     base = f"{name} + p * {rows * 16}"
-    if w.maybe():
+    kind = w.choose(["pointer", "descriptor", "argument"])
+    if kind == "argument":
+        whole = Described(array, array.shape, (rows * 16, 16, 1), (1, *block))
+        _change(w, [f"{made}.store([p, {at}, 0], {x.name}[None, :, :])"], made, whole, (x,), compute)
+        return
+    if kind == "pointer":
         lines = [
             f"{made} = tl.make_block_ptr({base}, ({rows}, 16), (16, 1), ({at}, 0), {block}, (1, 0))",
             f"tl.store({made}, {x.name}, boundary_check=(0, 1))",
@@ -277,16 +301,13 @@ def described_atomics(w: Writer) -> None:
         _change(w, lines, name, array, (x, index), scattered)
         return
     function, rows = w.choose(list(ATOMICS)), w.number(3, 8)
-    array = w.array(x.dtype, (rows, 8))
-    lines = [
-        f"{made} = tl.make_tensor_descriptor({name}, shape=[{rows}, 8], strides=[8, 1], block_shape=[8, 8])",
-        f"{made}.atomic_{function}([0, 0], {x.name})",
-    ]
+    before, writes = _descriptor(w, made, name, w.array(x.dtype, (rows, 8)), (8, 8))
+    ((name, changed),) = writes.items()
     _change(
         w,
-        lines,
+        [*before, f"{made}.atomic_{function}([0, 0], {x.name})"],
         name,
-        array,
+        changed,
         (x,),
         lambda p, x, memory: oracle.binary(ATOMICS[function], memory, x[:rows], oracle.name_of(x)),
     )

@@ -16,7 +16,7 @@ import numpy as np
 
 from tests.language import oracle
 from tests.support.elementwise import language_dtype
-from tests.support.run import Array, assert_same_bits, numpy_dtype
+from tests.support.run import Array, assert_same_bits, numpy_dtype, passed
 
 T = TypeVar("T")
 
@@ -73,12 +73,22 @@ class Step:
     gives: tuple[Value, ...]
     uses: tuple[str, ...]
     compute: Compute
-    #: Arguments that the step reads, and what they hold.
-    reads: Mapping[str, Array] = field(default_factory=dict[str, Array])
-    #: Arguments that it changes, and what they hold before.
-    writes: Mapping[str, Array] = field(default_factory=dict[str, Array])
+    #: Arguments that the step reads: arrays, tuples, descriptors.
+    reads: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    #: Arguments that it changes, as they are before.
+    writes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     #: Whether ``compute`` takes what is not known as well.
     takes_unknown: bool = False
+
+    @property
+    def memory(self) -> dict[str, Array]:
+        """The arrays of what it changes, by the names of the ABI."""
+        return {n: part for n, part in parts(self.writes).items() if isinstance(part, np.ndarray)}
+
+
+def parts(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What is passed for some arguments, by the names of the ABI."""
+    return {n: part for name, value in arguments.items() for n, part in passed(name, value)}
 
 
 #: How a kernel begins: which program of the grid it is decides what it reads and writes.
@@ -90,14 +100,15 @@ def run_steps(steps: Iterable[Step], known: dict[str, Any], memory: dict[str, An
     for step in steps:
         if step is FIRST:
             continue
-        names = [*(v.name for v in step.gives), *step.writes]
-        operands = [known[n] for n in step.uses] + [memory[n] for n in step.writes]
+        changed = step.memory
+        names = [*(v.name for v in step.gives), *changed]
+        operands = [known[n] for n in step.uses] + [memory[n] for n in changed]
         found: Sequence[Any] = [None] * len(names)
         if step.takes_unknown or all(isinstance(o, np.ndarray) for o in operands):
             found = step.compute(*operands)
         assert len(found) == len(names), step
         for name, value in zip(names, found, strict=True):
-            if name in step.writes:
+            if name in changed:
                 memory[name] = value
             else:
                 known[name] = value
@@ -122,33 +133,38 @@ class Program:
         lines = [line for step in self.steps for line in _lines(step, checked)]
         body = "\n".join(f"    {line}" for line in lines)
         used = _reached(body, self.helpers)
-        helpers = "".join(f"@triton.jit\n{text}\n\n\n" for name, text in self.helpers.items() if name in used)
+        helpers = "".join(f"{text}\n\n\n" for name, text in self.helpers.items() if name in used)
         return f"{helpers}@triton.jit\ndef kernel({', '.join(self.arguments)}):\n{body}\n"
 
     @property
-    def arguments(self) -> dict[str, Array]:
-        """What the kernel takes, before it runs."""
+    def arguments(self) -> dict[str, Any]:
+        """What the kernel takes, before it runs: arrays, tuples, descriptors."""
         return {n: a for step in self.steps for n, a in (*step.reads.items(), *step.writes.items())}
 
     @property
     def written(self) -> list[str]:
-        """The arguments that tell what it did."""
-        return [n for step in self.steps for n in step.writes]
+        """The arrays that tell what it did, by the names of the ABI."""
+        return list(self.memory)
+
+    @property
+    def memory(self) -> dict[str, Array]:
+        """What they hold before."""
+        return {n: a for step in self.steps for n, a in step.memory.items()}
 
     def expected(self) -> dict[str, Any]:
-        """What the arguments hold afterwards, as far as NumPy can tell."""
-        memory: dict[str, Any] = {n: a.copy() for step in self.steps for n, a in step.writes.items()}
+        """What its arrays hold afterwards, as far as NumPy can tell."""
+        memory: dict[str, Any] = {name: array.copy() for name, array in self.memory.items()}
         with np.errstate(all="ignore"):
             for program in range(PROGRAMS):
                 run_steps(self.steps, {"p": np.array(program, np.int32)}, memory)
         return memory
 
     def only(self, argument: str) -> Program:
-        """The part of the program that one of its arguments depends on."""
+        """The part of the program that one of its arrays depends on."""
         wanted: set[str] = set()
         kept: list[Step] = []
         for step in reversed(self.steps):
-            if step is FIRST or argument in step.writes or wanted & {v.name for v in step.gives}:
+            if step is FIRST or argument in step.memory or wanted & {v.name for v in step.gives}:
                 kept.append(step)
                 wanted |= set(step.uses)
         return Program(tuple(reversed(kept)), self.helpers, self.options)
@@ -159,7 +175,7 @@ class Program:
             self.compare(name, found[name], wanted, where)
 
     def compare(self, name: str, found: Array, wanted: Any, where: str) -> None:
-        """Holds one argument against what is known of it."""
+        """Holds one array against what is known of it."""
         try:
             if isinstance(wanted, Near):
                 _assert_near(found, wanted)
@@ -317,7 +333,7 @@ class Writer:
         *operands: Value,
         compute: Compute,
         uses: tuple[str, ...] = (),
-        reads: Mapping[str, Array] | None = None,
+        reads: Mapping[str, Any] | None = None,
         near: bool = False,
         before: Sequence[str] = (),
     ) -> Value:
@@ -366,8 +382,12 @@ class Writer:
         self.steps.append(step)
         self.values += step.gives
 
-    def helper(self, text: str) -> str:
-        """A function beside the kernel, ``def NAME(…)``; once, however often it is asked for. Gives its name."""
+    def helper(self, text: str, above: str = "@triton.jit") -> str:
+        """A function beside the kernel, ``def NAME(…)``; once, however often it is asked for. Gives its name.
+
+        ``above`` it stand its decorator, or what a class needs.
+        """
+        text = f"{above}\n{text}"
         for name, there in self.helpers.items():
             if there == text.replace("NAME", name):
                 return name
