@@ -11,15 +11,10 @@ from tests.language import oracle
 from tests.support.run import Array, numpy_dtype
 
 from .registry import operation, outermost
-from .writer import FP8, PROGRAMS, Shape, Step, Value, Writer, language, offsets
+from .writer import FP8, PROGRAMS, Shape, Step, Value, Writer, language, offsets, pointer
 
 LOADED = (*oracle.ALL, *FP8)
 SHAPES: tuple[Shape, ...] = ((16,), (), (4, 8), (64,), (2, 4, 8), (8, 16))
-
-
-def pointer(dtype: str) -> str:
-    """The type of what points to a dtype."""
-    return f"tl.pointer_type({language(dtype)})"
 
 
 @operation
@@ -108,6 +103,26 @@ def chosen_pointers(w: Writer) -> None:
     w.emit(
         text, dtype, mask.shape, mask,
         compute=lambda m, p: np.where(m, a[int(p)], b[int(p)]), uses=("p",), reads={x: a, y: b},
+    )  # fmt: skip
+
+
+@operation
+def pointers_of_branches(w: Writer) -> None:
+    """One of two arrays for a whole program, or an address in one."""
+    shape = w.choose(SHAPES)
+    dtype, (a, b), (x, y), at = _two(w, shape)
+    here = w.fresh("q")
+    before = w.choose(
+        [
+            [f"{here} = {x} if p == 1 else {y}"],
+            [f"{here} = {y}", "if p == 1:", f"    {here} = {x}"],
+            [f"{here} = {y}.to(tl.int64)", "if p > 0:", f"    {here} = {x}.to(tl.int64)"],
+        ]
+    )
+    taken = here if "int64" not in before[0] else f"{here}.to({pointer(dtype)})"
+    w.emit(
+        f"tl.load({taken} + {at})", dtype, shape, uses=("p",), reads={x: a, y: b}, before=before,
+        compute=lambda p: (a if p == 1 else b)[int(p)],
     )  # fmt: skip
 
 

@@ -7,13 +7,22 @@ import math
 import numpy as np
 
 from tests.language import oracle
-from tests.support.run import Array, Described
+from tests.support.run import Array, Described, Typed
 
 from .memory import window
 from .registry import operation, outermost
 from .writer import PROGRAMS, Shape, Step, Value, Writer, offsets
 
 SHAPES: tuple[Shape, ...] = ((16,), (), (4, 8), (64,), (2, 4, 8))
+
+
+@operation
+def numbers_of_the_launch(w: Writer) -> None:
+    """Scalars that are passed: as Python has them, or with a dtype."""
+    dtype, name = w.dtype(("i32", "f32") if w.rules.tame else oracle.ALL), w.fresh("n")
+    number = w.array(dtype, (1,))[0]
+    value = number.item() if w.rules.tame else Typed(number.item(), dtype)
+    w.emit(name, dtype, (), reads={name: value}, compute=lambda: number)
 
 
 @operation

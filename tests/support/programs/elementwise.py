@@ -37,14 +37,22 @@ def together(compute: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *arrays: compute(*(a.copy() for a in np.broadcast_arrays(*arrays)))
 
 
-#: Operators that are functions too.
-NAMED = {"+": "add", "-": "sub", "*": "mul"}
-
-
 @operation
 def operators(w: Writer) -> None:
     """An operator, ``tl.maximum`` or ``tl.minimum``."""
     op = w.choose(list(oracle.BINARY))
+    _operate(w, op, oracle.spell(op, "{0}", "{1}"))
+
+
+@operation
+def named_operators(w: Writer) -> None:
+    """``tl.add``, ``tl.sub`` and ``tl.mul``."""
+    op, name = w.choose([("+", "add"), ("-", "sub"), ("*", "mul")])
+    unchecked = w.choose(["", ", sanitize_overflow=False"])
+    _operate(w, op, f"tl.{name}({{0}}, {{1}}{unchecked})")
+
+
+def _operate(w: Writer, op: str, text: str) -> None:
     _, takes, division = oracle.BINARY[op]
     among = oracle.ALL if takes == "any" else ("i1", *oracle.INTEGERS)
     if w.rules.tame and op.startswith(("max", "min")):
@@ -61,10 +69,6 @@ def operators(w: Writer) -> None:
             compute=lambda y: oracle.nonzero(oracle.cast(y, dtype)),
         )  # fmt: skip
     given = "i1" if op in oracle.COMPARISONS else dtype
-    text = oracle.spell(op, "{0}", "{1}")
-    if op in NAMED and w.maybe():
-        unchecked = w.choose(["", ", sanitize_overflow=False"])
-        text = f"tl.{NAMED[op]}({{0}}, {{1}}{unchecked})"
     w.emit(
         text,
         given,

@@ -11,7 +11,7 @@ from tests.language import oracle
 from tests.support.run import Array, Described
 
 from .registry import operation, outermost
-from .writer import FP8, PROGRAMS, Step, Value, Writer, offsets
+from .writer import FP8, PROGRAMS, Step, Value, Writer, offsets, pointer
 
 #: What atomics take, and blocks of at least 16 bytes.
 WIDE = ("i32", "u32", "i64", "u64")
@@ -248,7 +248,13 @@ def meetings(w: Writer) -> None:
         return after
 
     sem = w.choose(["", ', sem="relaxed"'])
-    _change(w, [f"tl.atomic_{function}({name} + ({x.name} & 3), {x.name}{sem})"], name, array, (x,), compute)
+    at = w.choose(
+        [
+            f"{name} + ({x.name} & 3)",
+            f"({name}.to(tl.int64) + ({x.name} & 3).to(tl.int64) * {array.itemsize}).to({pointer(x.dtype)})",
+        ]
+    )
+    _change(w, [f"tl.atomic_{function}({at}, {x.name}{sem})"], name, array, (x,), compute)
 
 
 @outermost

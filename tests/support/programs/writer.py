@@ -221,6 +221,11 @@ def language(dtype: str) -> str:
     return language_dtype(dtype)
 
 
+def pointer(dtype: str) -> str:
+    """The type of what points to a dtype."""
+    return f"tl.pointer_type({language(dtype)})"
+
+
 def offsets(shape: Shape) -> str:
     """Where the elements of a row-major array lie."""
     if not shape:
