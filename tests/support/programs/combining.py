@@ -340,7 +340,7 @@ def products(w: Writer) -> None:
     a, b = (
         generator.integers(-3, 4, (PROGRAMS, *count, *s)).astype(numpy_dtype(dtype)) for s in ((m, k), (k, n))
     )
-    x, y, shape = w.load(dtype, (*count, m, k), a), w.load(dtype, (*count, k, n), b), (*count, m, n)
+    x, y, shape = _operand(w, dtype, a), _operand(w, dtype, b), (*count, m, n)
     out = {"i8": "i32", "f64": "f64"}.get(dtype, "f32")
 
     def compute(a: Array, b: Array, *c: Array) -> Array:
@@ -354,6 +354,16 @@ def products(w: Writer) -> None:
         w.emit(f"tl.dot({{0}}, {{1}}, {{2}}{options})", out, shape, x, y, c, compute=compute)
     else:
         w.emit(f"tl.dot({{0}}, {{1}}{options})", out, shape, x, y, compute=compute)
+
+
+def _operand(w: Writer, dtype: str, array: Array) -> Value:
+    """A factor as it lies in memory, or turned round."""
+    if w.maybe():
+        return w.load(dtype, array.shape[1:], array)
+    turned = np.ascontiguousarray(np.swapaxes(array, -1, -2))
+    x = w.load(dtype, turned.shape[1:], turned)
+    text = "tl.permute({0}, 0, 2, 1)" if len(x.shape) == 3 else "tl.trans({0})"
+    return w.emit(text, dtype, array.shape[1:], x, compute=lambda a: np.swapaxes(a, -1, -2))
 
 
 #: Formats of microscaling, and the dtypes that programs load them as.

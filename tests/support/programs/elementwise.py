@@ -24,7 +24,7 @@ def mate(w: Writer, x: Value, dtypes: tuple[str, ...] = oracle.ALL) -> tuple[Val
 
     def fits(shape: Shape) -> bool:
         try:
-            return math.prod(np.broadcast_shapes(shape, x.shape)) <= LARGEST
+            return math.prod(np.broadcast_shapes(shape, x.shape)) <= max(LARGEST, math.prod(x.shape))
         except ValueError:
             return False
 
