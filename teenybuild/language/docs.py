@@ -44,7 +44,7 @@ a kernel names threads; how a tile lies in registers and lanes is the compiler's
 ## Promotion
 
 Triton's rules. Of two run-time values, scalars or tiles: f64 if either is, else f32 if either is, else f16 if either is (also beside bf16), bf16 for two of bf16, f32 for bf16 beside an integer; of two integers the wider, unsigned where
-signed and unsigned are equally wide. `/` of f16 or bf16 is computed, and given, in f32. A Python number takes the dtype it meets, unless that is of a lower kind (bool, integer, float): then it is i32, u32, i64, u64 or f32, the first that holds it.
+signed and unsigned are equally wide. `/` of f16 or bf16 is computed, and given, in f32. A Python number takes the dtype it meets, unless that is of a lower kind (bool, integer, float): then it is i32, u32, i64, u64 or f32, the first that holds it. For `tl.maximum`, `tl.minimum` and `tl.clamp` it is that in any case, and bf16 becomes f32.
 
 ## Control flow and functions
 

@@ -236,6 +236,24 @@ BINARY: dict[str, tuple[Callable[[Array, Array], Array], Kind, bool]] = {
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
+def meet(op: str, a: str, b: str) -> str | None:
+    """The dtype two run-time values are brought to for an operator; extrema compare bf16 as f32."""
+    if _extreme(op):
+        a, b = ("f32" if dtype == "bf16" else dtype for dtype in (a, b))
+    return promote(a, b, division=op == "/" or op == "%" or op == "//")
+
+
+def meet_number(op: str, a: str, number: float) -> str | None:
+    """The same of a run-time value and a Python number, which for extrema is a value of its own dtype."""
+    if _extreme(op):
+        return meet(op, a, number_dtype(number))
+    return promote_number(a, number, division=op == "/" or op == "%" or op == "//")
+
+
+def _extreme(op: str) -> bool:
+    return op.startswith(("maximum", "minimum"))
+
+
 def spell(op: str, a: str, b: str) -> str:
     """The operation as a kernel writes it."""
     name, _, nan = op.partition("_")

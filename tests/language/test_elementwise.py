@@ -112,16 +112,18 @@ def test_comparisons_of_special_numbers(name: str) -> None:
 def test_clamp(name: str) -> None:
     x = oracle.values(name, 256)
     low, high = np.full_like(x, -1.5), np.full_like(x, 2.25)
+    wide = oracle.meet_number("maximum", name, -1.5)  # the numbers are of f32
+    assert wide is not None
     found = evaluate(
         {
-            "plain": ("tl.clamp(x, -1.5, 2.25)", name),
-            "nan": ("tl.clamp(x, -1.5, 2.25, propagate_nan=tl.PropagateNan.ALL)", name),
+            "plain": ("tl.clamp(x, -1.5, 2.25)", wide),
+            "nan": ("tl.clamp(x, -1.5, 2.25, propagate_nan=tl.PropagateNan.ALL)", wide),
         },
         {"x": x},
     )
     for result, suffix in (("plain", ""), ("nan", "_nan")):
-        up = oracle.binary(f"maximum{suffix}", x, low, name)
-        assert_same_bits(found[result], oracle.binary(f"minimum{suffix}", up, high, name), result)
+        up = oracle.binary(f"maximum{suffix}", x, low, wide)
+        assert_same_bits(found[result], oracle.binary(f"minimum{suffix}", up, high, wide), result)
 
 
 def _fma(x: Array, y: Array, z: Array) -> Array:

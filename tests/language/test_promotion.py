@@ -10,7 +10,7 @@ import pytest
 
 from teenybuild.diagnostics import UserError
 from tests.support.elementwise import evaluate, language_dtype
-from tests.support.run import Array, Typed, assert_same_bits, numpy_dtype
+from tests.support.run import Array, Typed, assert_same_bits, numpy_dtype, run
 
 from . import oracle
 
@@ -35,7 +35,7 @@ NUMBERS = (
 #: One operator for each way of treating operands: the others promote by the same code.
 SOME = ("-", "&", "//", "%", "maximum", "<")
 
-Meet = Callable[[bool], "str | None"]
+Meet = Callable[[str], "str | None"]
 
 
 def operations(
@@ -48,19 +48,19 @@ def operations(
 ) -> dict[str, tuple[str, Array]]:
     """Every operator that takes the operands: {name: (expression, what it gives)}.
 
-    ``meet(division)`` is the dtype the operands are brought to; ``divisor(dtype)`` spells ``b`` with 1 in place of 0.
+    ``meet(op)`` is the dtype the operands of an operator are brought to; ``divisor(dtype)`` spells ``b`` with 1 in place of 0.
     """
     found: dict[str, tuple[str, Array]] = {}
     for op in some:
         _, kind, division = oracle.BINARY[op]
-        dtype = meet(division)
+        dtype = meet(op)
         if dtype is None or (kind == "int" and dtype in oracle.FLOATS):
             continue
         text, other = b, y
         if division:
             text, other = divisor(dtype), oracle.nonzero(oracle.cast(y, dtype))
         found[f"r{len(found)}"] = (oracle.spell(op, "a", text), oracle.binary(op, x, other, dtype))
-    dtype = meet(True)
+    dtype = meet("/")
     if dtype is not None:
         found[f"r{len(found)}"] = (f"(a / {b})", oracle.divide(x, y, dtype))
         if dtype in oracle.FLOATS:
@@ -90,7 +90,7 @@ def test_tile_and_tile(left: str, right: str) -> None:
         one = "True" if dtype == "i1" else "1"
         return f"tl.where(b.to({language_dtype(dtype)}) == 0, {one}, b.to({language_dtype(dtype)}))"
 
-    check(x, y, operations(x, y, lambda division: oracle.promote(left, right, division=division), divisor))
+    check(x, y, operations(x, y, lambda op: oracle.meet(op, left, right), divisor))
 
 
 @pytest.mark.parametrize(("left", "right"), PAIRS, ids="-".join)
@@ -101,8 +101,8 @@ def test_tile_and_scalar(left: str, right: str) -> None:
     y = np.full(40, number, numpy_dtype(right))
     scalar = Typed(number, right)
 
-    def meet(division: bool) -> str | None:
-        return oracle.promote(left, right, division=division)
+    def meet(op: str) -> str | None:
+        return oracle.meet(op, left, right)
 
     check(x, scalar, operations(x, y, meet, lambda _: "b", some=SOME))
     z = oracle.nonzero(x)
@@ -114,8 +114,8 @@ def test_tile_and_scalar(left: str, right: str) -> None:
 def test_tile_and_number(left: str, number: float) -> None:
     """A Python number of no higher kind takes the tile's dtype; one of a higher kind has its own."""
     x = oracle.values(left, 40)
-    meets = {division: oracle.promote_number(left, number, division=division) for division in (False, True)}
-    if not all(dtype is None or _fits(number, dtype) for dtype in meets.values()):
+    meets = [oracle.promote_number(left, number, division=division) for division in (False, True)]
+    if not all(dtype is None or _fits(number, dtype) for dtype in meets):
         with pytest.raises(UserError, match="is out of range for"):
             evaluate({"r": (f"a + {_literal(number)}", left)}, {"a": x}, check_dtypes=False)
         return
@@ -124,7 +124,12 @@ def test_tile_and_number(left: str, number: float) -> None:
         40, number, np.float64 if isinstance(number, float) else numpy_dtype(oracle.number_dtype(number))
     )
     found = operations(
-        x, y, lambda division: meets[division], lambda _: _literal(number), _literal(number), SOME
+        x,
+        y,
+        lambda op: oracle.meet_number(op, left, number),
+        lambda _: _literal(number),
+        _literal(number),
+        SOME,
     )
     if number == 0:
         found = {
@@ -155,3 +160,42 @@ def test_division_refuses_mixed_signs(op: str, left: str, right: str) -> None:
     x, y = oracle.values(left, 4), oracle.values(right, 4)
     with pytest.raises(UserError, match=f"cannot divide {left} and {right}|cannot divide {right} and {left}"):
         evaluate({"r": (f"a {op} b", "i32")}, {"a": x, "b": y}, check_dtypes=False)
+
+
+#: (expression, dtype of a, dtype that it gives, lower and upper bound).
+EXTREMA = [
+    ("tl.maximum(a, 0)", "u8", "i32", 0, None),
+    ("tl.minimum(7, a)", "i16", "i32", None, 7),
+    ("tl.maximum(a, True)", "i64", "i64", 1, None),
+    ("tl.maximum(a, 0.5)", "f16", "f32", 0.5, None),
+    ("tl.maximum(a, 1)", "f16", "f16", 1, None),
+    ("tl.minimum(a, a)", "bf16", "f32", None, None),
+    ("tl.maximum(a, 1)", "bf16", "f32", 1, None),
+    ("tl.clamp(a, -1.0, 1.0)", "f16", "f32", -1, 1),
+    ("tl.clamp(a, a, a)", "bf16", "f32", None, None),
+    ("max(a, 3000000000)", "i32", "u32", 3000000000, None),
+]
+
+
+@pytest.mark.parametrize(("text", "given", "found", "low", "high"), EXTREMA)
+def test_numbers_of_extrema_widen(
+    text: str, given: str, found: str, low: float | None, high: float | None
+) -> None:
+    """A number has the dtype it takes by itself there, and bf16 becomes f32: as Triton's front end has it."""
+    x = oracle.values(given, 40)
+    x = x[x == x]
+    kernel = f"""
+@triton.jit
+def kernel(x, o, N: tl.constexpr):
+    a = tl.load(x + tl.arange(0, 64), mask=tl.arange(0, 64) < N)
+    r = {text}
+    tl.static_assert(r.dtype == {language_dtype(found)})
+    tl.store(o + tl.arange(0, 64), r, mask=tl.arange(0, 64) < N)
+"""
+    wanted = oracle.cast(x, found)
+    if low is not None:
+        wanted = oracle.binary("maximum", wanted, np.full(len(x), low, wanted.dtype), found)
+    if high is not None:
+        wanted = oracle.binary("minimum", wanted, np.full(len(x), high, wanted.dtype), found)
+    got = run(kernel, {"x": x, "o": np.zeros(len(x), numpy_dtype(found))}, {"N": len(x)})
+    assert_same_bits(got["o"], wanted, text)

@@ -61,7 +61,7 @@ def combine(draw: st.DrawFn, left: Node, right: Node) -> Node:
             return right
         return Node(f"({left.text} / {right.text})", oracle.divide(left.value, right.value, division))
     _, takes, division = oracle.BINARY[kind]
-    dtype = oracle.promote(left.dtype, right.dtype, division=division)
+    dtype = oracle.meet(kind, left.dtype, right.dtype)
     if dtype is None or (takes == "int" and dtype in oracle.FLOATS):
         return left
     text, other = right.text, right.value
@@ -86,10 +86,10 @@ def change(draw: st.DrawFn, node: Node) -> Node:
     if kind == "not":
         return Node(f"(not {node.text})", node.value == 0)
     number = draw(st.sampled_from([0, 1, 2, 7, 0.5, -3.25, 1e10]))
-    dtype = oracle.promote_number(node.dtype, number)
+    op = draw(st.sampled_from(["+", "*", "-", "<", "maximum"]))
+    dtype = oracle.meet_number(op, node.dtype, number)
     assert dtype is not None
     own = np.full(COUNT, number, np.float64 if isinstance(number, float) else np.int32)
-    op = draw(st.sampled_from(["+", "*", "-", "<", "maximum"]))
     return Node(oracle.spell(op, node.text, f"({number!r})"), oracle.binary(op, node.value, own, dtype))
 
 

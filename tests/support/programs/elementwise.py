@@ -59,7 +59,7 @@ def _operate(w: Writer, op: str, text: str) -> None:
         among = oracle.INTEGERS  # zeros below zero and NaN
     x = w.value(among)
     y, shape = mate(w, x, among)
-    dtype = oracle.promote(x.dtype, y.dtype, division=division)
+    dtype = oracle.meet(op, x.dtype, y.dtype)
     if dtype is None or (w.rules.tame and dtype == "i1" and op in "+-"):
         return
     if division:
@@ -91,7 +91,7 @@ def numbers(w: Writer) -> None:
             return
     if x.dtype == "i1" and op in "+-*" and oracle.number_dtype(number) == "i1" and w.rules.tame:
         return
-    dtype = oracle.promote_number(x.dtype, number)
+    dtype = oracle.meet_number(op, x.dtype, number)
     assert dtype is not None
     own = {bool: np.bool_, float: np.float64}.get(type(number), numpy_dtype(oracle.number_dtype(number)))
     right = np.full(x.shape, number, own)

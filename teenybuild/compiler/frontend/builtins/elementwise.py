@@ -11,7 +11,7 @@ from teenybuild.compiler.frontend.builtins.registry import builtin
 from teenybuild.compiler.frontend.values import Tensor, describe
 from teenybuild.compiler.ir import math, tt
 from teenybuild.compiler.ir.types import Pointer
-from teenybuild.dtypes import DType, f32, f64, i32, i64, u32, u64
+from teenybuild.dtypes import DType, bf16, f32, f64, i32, i64, u32, u64
 
 if TYPE_CHECKING:
     from teenybuild.compiler.frontend.semantics import Operand, Semantics
@@ -60,25 +60,31 @@ def _propagates(s: Semantics, value: object, name: str) -> bool:
     return value == "all"
 
 
+def _compared(s: Semantics, value: object, name: str) -> Tensor:
+    """An operand of extrema, by Triton's rule: a number has the dtype it takes by itself, and may widen a tile; bf16 becomes f32."""
+    operand = s.tensor(an_operand(s, value, name))
+    return s.cast(operand, f32) if not operand.is_pointer and operand.scalar == bf16 else operand
+
+
 @builtin("tl.maximum")
 def maximum(s: Semantics, x: object, y: object, propagate_nan: object = "none") -> Tensor:
     nan = _propagates(s, propagate_nan, "tl.maximum")
-    a, b = an_operand(s, x, "tl.maximum"), an_operand(s, y, "tl.maximum")
+    a, b = _compared(s, x, "tl.maximum"), _compared(s, y, "tl.maximum")
     return s.extremum(a, b, largest=True, propagate_nan=nan)
 
 
 @builtin("tl.minimum")
 def minimum(s: Semantics, x: object, y: object, propagate_nan: object = "none") -> Tensor:
     nan = _propagates(s, propagate_nan, "tl.minimum")
-    a, b = an_operand(s, x, "tl.minimum"), an_operand(s, y, "tl.minimum")
+    a, b = _compared(s, x, "tl.minimum"), _compared(s, y, "tl.minimum")
     return s.extremum(a, b, largest=False, propagate_nan=nan)
 
 
 @builtin("tl.clamp")
 def clamp(s: Semantics, x: object, min: object, max: object, propagate_nan: object = "none") -> Tensor:
     low = s.extremum(
-        an_operand(s, x, "tl.clamp"),
-        an_operand(s, min, "tl.clamp"),
+        _compared(s, x, "tl.clamp"),
+        _compared(s, min, "tl.clamp"),
         largest=True,
         propagate_nan=_propagates(s, propagate_nan, "tl.clamp"),
     )
@@ -86,7 +92,7 @@ def clamp(s: Semantics, x: object, min: object, max: object, propagate_nan: obje
         raise s.builder.error(f"tl.clamp is for floats, got {describe(low)}")
     return s.extremum(
         low,
-        an_operand(s, max, "tl.clamp"),
+        _compared(s, max, "tl.clamp"),
         largest=False,
         propagate_nan=_propagates(s, propagate_nan, "tl.clamp"),
     )
