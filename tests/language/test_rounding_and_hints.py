@@ -112,3 +112,22 @@ def test_lanes_see_what_was_stored_before_a_barrier() -> None:
     ptx = compile(f"{write_source(BARRIER)}:kernel", "sm_90a", types, {"B": 256}, cache_dir=workspace()).ptx
     assert ptx is not None
     assert ptx.count("bar.sync") + ptx.count("barrier.sync") == 1
+
+
+QUOTIENTS = """
+@triton.jit
+def kernel(a, b, o, B: tl.constexpr):
+    i = tl.arange(0, B)
+    x, y = tl.load(a + i), tl.load(b + i)
+    tl.static_assert(tl.fdiv(x, y).dtype == x.dtype)
+    tl.static_assert((x / y).dtype == tl.float32)
+    tl.store(o + i, tl.fdiv(x, y))
+"""
+
+
+def test_quotients_of_halves() -> None:
+    """``tl.fdiv`` stays in f16, which rounds the exact quotient once; ``/`` is in f32."""
+    rng = np.random.default_rng()
+    a, b = (rng.standard_normal(64).astype(np.float16) for _ in range(2))
+    found = run(QUOTIENTS, {"a": a, "b": b, "o": np.zeros(64, np.float16)}, {"B": 64})
+    np.testing.assert_array_equal(found["o"], (a.astype(np.float64) / b).astype(np.float16))

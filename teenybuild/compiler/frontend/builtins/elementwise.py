@@ -156,7 +156,9 @@ def fdiv(s: Semantics, x: object, y: object, ieee_rounding: object = False) -> T
     for side in (a, b):
         if side.is_pointer or not side.scalar.is_float:
             raise s.builder.error(f"tl.fdiv takes floats, got {describe(a)} and {describe(b)}")
-    return s.truediv(a, b)
+    quotient = s.truediv(a, b)
+    # Unlike those of ``/``, quotients of f16 and bf16 are f16 and bf16.
+    return s.cast(quotient, a.scalar) if a.scalar == b.scalar else quotient
 
 
 @builtin("tl.umulhi", method=True)
