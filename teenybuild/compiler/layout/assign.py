@@ -22,6 +22,7 @@ from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.fragments import Fragments
 from teenybuild.compiler.layout.linear import Layout, drop_axis, reduction_order, scan_layout
 from teenybuild.compiler.layout.policy import Policy, Use
+from teenybuild.compiler.layout.swizzle import WIDEST
 from teenybuild.compiler.layout.views import result_layout, source_layout, view_of
 
 #: Elementwise operations worth keeping the result of, however they come about.
@@ -35,8 +36,6 @@ _COSTLY = (
     arith.RemSI,
     arith.RemUI,
 )
-#: The widest access of a lane, in bytes.
-WIDEST = 16
 
 
 def is_cheap(value: Value, cheap: set[Value]) -> bool:
@@ -102,7 +101,7 @@ def reach(mask: Value | None, axes: AxisAnalysis) -> int | None:
             return None
 
 
-def product_fragments(op: tt.Dot, policy: Policy) -> Fragments | None:
+def product_fragments(op: tt.Dot | tt.Mma, policy: Policy) -> Fragments | None:
     """Where tensor cores want a product's tiles; None where it is not for them."""
     a, b = op.a.type, op.b.type
     return policy.fragments(shape_of(a), shape_of(b), dtype_of(a)) if element(a) == element(b) else None

@@ -7,7 +7,8 @@ from typing import cast
 from teenybuild.compiler.ir import scf, tt
 from teenybuild.compiler.ir.core import ELEMENTWISE, Function, Op, Value, VerifyError, walk
 from teenybuild.compiler.ir.moves import Exchange
-from teenybuild.compiler.ir.types import Tile, dtype_of, shape_of
+from teenybuild.compiler.ir.types import Tile
+from teenybuild.compiler.layout.assign import product_fragments
 from teenybuild.compiler.layout.linear import Layout, drop_axis, scan_layout
 from teenybuild.compiler.layout.policy import Policy
 from teenybuild.compiler.layout.views import view_of
@@ -49,8 +50,7 @@ def _check(op: Op, policy: Policy) -> None:
         case tt.Dot():
             _same(op, [op.c, op.result])
         case tt.Mma():
-            a, b = op.a.type, op.b.type
-            held = policy.fragments(shape_of(a), shape_of(b), dtype_of(a))
+            held = product_fragments(op, policy)
             found = tuple(_layout(v) for v in (op.a, op.b, op.c, op.result))
             if held is None or found != (held.a, held.b, held.c, held.c):
                 raise VerifyError(op, "its tiles do not lie as tensor cores take them")

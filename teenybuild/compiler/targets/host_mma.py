@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from teenybuild.compiler.ir.tt import Mma
 from teenybuild.compiler.ir.types import dtype_of
 from teenybuild.compiler.layout.fragments import ROW_BYTES, Step
+from teenybuild.compiler.layout.policy import LANES
 from teenybuild.compiler.lower.dot import accumulates_in, multiply_add, widened
 from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.loops import counted
@@ -21,9 +22,6 @@ from teenybuild.dtypes import DType
 
 if TYPE_CHECKING:
     from teenybuild.compiler.targets.host import HostMachine
-
-#: Lanes of a warp.
-_LANES = 32
 
 
 def multiply(machine: HostMachine, op: Mma, steps: Sequence[Step]) -> None:
@@ -36,7 +34,7 @@ def multiply(machine: HostMachine, op: Mma, steps: Sequence[Step]) -> None:
     _copy(machine, lane, c, out, sums, total)
 
     def turn(warp: str, _: Sequence[str]) -> Sequence[str]:
-        first = lane.op(f"mul i64 {warp}, {_LANES}")
+        first = lane.op(f"mul i64 {warp}, {LANES}")
 
         def place(array: Array, register: int) -> str:
             at = lane.op(f"add i64 {first}, {register * array.threads}")
@@ -48,7 +46,7 @@ def multiply(machine: HostMachine, op: Mma, steps: Sequence[Step]) -> None:
             text.do(f"call void {function}({', '.join(arguments)})")
         return ()
 
-    counted(text, str(c.threads // _LANES), 1, (), turn)
+    counted(text, str(c.threads // LANES), 1, (), turn)
     if out != total:
         _copy(machine, lane, sums, total, machine.hold(op.result), out)
 
@@ -104,7 +102,7 @@ def _step(machine: HostMachine, dtype: DType, total: DType) -> str:
             text.do(f"store {total.llvm} {found}, ptr {address}, align 4")
         return ()
 
-    counted(text, str(_LANES), 1, (), turn)
+    counted(text, str(LANES), 1, (), turn)
     text.do("ret void")
     sides = (("left", 4 * many), ("right", 2 * many), ("sum", 4))
     parameters = ", ".join(f"ptr %{side}{i}" for side, count in sides for i in range(count))
