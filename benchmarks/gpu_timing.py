@@ -41,18 +41,20 @@ class Figure:
     comparison: Comparison
 
 
-def seconds(work: Callable[[], Any]) -> Callable[[], float]:
-    """Seconds a launch takes on the device, over a few launches in a row. What the host takes to launch is not in it."""
+def seconds(
+    work: Callable[[], Any], launches: int = LAUNCHES, head_start: int = HEAD_START
+) -> Callable[[], float]:
+    """Seconds a launch takes on the device, over some launches in a row. What the host takes to launch is not in it."""
 
     def run() -> float:
         start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda._sleep(HEAD_START)
+        torch.cuda._sleep(head_start)
         start.record()
-        for _ in range(LAUNCHES):
+        for _ in range(launches):
             work()
         stop.record()
         stop.synchronize()
-        return start.elapsed_time(stop) / LAUNCHES / 1e3
+        return start.elapsed_time(stop) / launches / 1e3
 
     return run
 

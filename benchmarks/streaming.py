@@ -10,33 +10,23 @@ of theirs over ours and its 95 % interval.  ``--dry-run`` compiles every case on
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from importlib import import_module
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+sys.path[:0] = [str(HERE)]
 
-import compiling  # noqa: E402
 import torch  # noqa: E402
 import triton  # noqa: E402
 from gpu_timing import TOLERANCE, Case, measure, relative_error, report  # noqa: E402
+from launches import TYPES, Launch, compile_both, compiled, our_runs, poison, their_runs  # noqa: E402
 
 import teenybuild  # noqa: E402
-from teenybuild.runtime import index  # noqa: E402
-from teenybuild.runtime.gpu import GpuProgram  # noqa: E402
-from teenybuild.runtime.layout import Layout  # noqa: E402
 
-SOURCES = HERE.parent / "tests" / "kernels" / "sources"
 F32, BF16, I8, I64 = torch.float32, torch.bfloat16, torch.int8, torch.int64
-TYPES = {F32: "f32", BF16: "bf16", I8: "i8", I64: "i64"}
-#: What both sides are compiled for.
-TARGET = "sm_90a"
 #: Elements of a row, for most cases, and of a whole array: 256 MB of f32 or bf16, several times any L2.
 COLUMNS = 4096
 ELEMENTS = {F32: 1 << 26, BF16: 1 << 27}
@@ -46,57 +36,6 @@ BLOCK = 1024
 ONE_EACH, FEW_EACH = 132, 1024
 #: The results of two compilers may lie as far apart as both together may from the truth; a number that is rounded to a whole one may be the next.
 APART = {F32: 2 * TOLERANCE["f32"], BF16: 2 * TOLERANCE["bf16"], I8: 1.01 / 127}
-
-
-@dataclass(frozen=True)
-class Launch:
-    """One launch of ``function`` of the source file ``source``: all that is the same for both sides.
-
-    ``arguments`` has arrays, numbers and None, by name.
-    """
-
-    source: str
-    function: str
-    arguments: Mapping[str, Any]
-    const: Mapping[str, Any]
-    grid: tuple[int, ...]
-    num_warps: int
-
-    @property
-    def constants(self) -> dict[str, Any]:
-        """With the arguments that Triton makes constants by itself: those that are 1."""
-        ones = {name: 1 for name, value in self.arguments.items() if _is_int(value) and value == 1}
-        return {**self.const, **ones}
-
-    @property
-    def types(self) -> dict[str, str]:
-        return {name: _type(value) for name, value in self.arguments.items() if name not in self.constants}
-
-    @property
-    def aligned(self) -> frozenset[str]:
-        """Arguments that are multiples of 16, as Triton's launcher finds out by itself; memory of torch always is."""
-        return frozenset(
-            name
-            for name, value in self.arguments.items()
-            if isinstance(value, torch.Tensor) or (_is_int(value) and value % 16 == 0)
-        )
-
-    @property
-    def imported(self) -> Any:
-        """Triton's kernel, without autotuning: which constants and warps it runs with is said here."""
-        return compiling.inner(getattr(import_module(f"tests.kernels.sources.{self.source}"), self.function))
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _type(value: Any) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, torch.Tensor):
-        return f"*{TYPES[value.dtype]}"
-    return {bool: "i1", int: "i32", float: "f32"}[type(value)]
 
 
 def normal(dtype: torch.dtype, *shape: int) -> torch.Tensor:
@@ -147,7 +86,7 @@ def layer_norm(residual: bool = False) -> Launch:
         "HAS_BIAS": True,
         **dict.fromkeys(("HAS_DROPOUT", "STORE_DROPOUT_MASK", "HAS_ROWSCALE", "HAS_X1", "HAS_W1", "HAS_B1"), False),
     }  # fmt: skip
-    return Launch("norms", "norm_forward", arguments, const, (rows,), 8)
+    return Launch(".norms", "norm_forward", arguments, const, (rows,), 8)
 
 
 def layer_norm_residual() -> Launch:
@@ -188,7 +127,7 @@ def layer_norm_backward() -> Launch:
         "HAS_BIAS": True,
         **dict.fromkeys(("HAS_DRESIDUAL", "STORE_DRESIDUAL", "HAS_DROPOUT", "RECOMPUTE_OUTPUT"), False),
     }
-    return Launch("norms", "norm_backward", arguments, const, (FEW_EACH,), 8)
+    return Launch(".norms", "norm_backward", arguments, const, (FEW_EACH,), 8)
 
 
 def rms_norm() -> Launch:
@@ -207,7 +146,7 @@ def rms_norm() -> Launch:
         "offset": 0.0,
     }
     const = {"casting_mode": 0, "elementwise_affine": True, "BLOCK_SIZE": COLUMNS}
-    return Launch("norms", "rms_norm_forward", arguments, const, (len(x),), 8)
+    return Launch(".norms", "rms_norm_forward", arguments, const, (len(x),), 8)
 
 
 def rms_norm_backward() -> Launch:
@@ -231,7 +170,7 @@ def rms_norm_backward() -> Launch:
         "rows_per_program": triton.cdiv(len(x), ONE_EACH),
     }
     const = {"X_dtype": "tl.float32", "casting_mode": 1, "BLOCK_SIZE": COLUMNS}
-    return Launch("norms", "rms_norm_backward", arguments, const, (ONE_EACH,), 8)
+    return Launch(".norms", "rms_norm_backward", arguments, const, (ONE_EACH,), 8)
 
 
 def fused_add_rms_norm() -> Launch:
@@ -246,7 +185,7 @@ def fused_add_rms_norm() -> Launch:
         "eps": 1e-6,
     }
     const = {"BLOCK_SIZE": COLUMNS, "num_stages": 1}
-    return Launch("norms", "fused_add_rms_norm", arguments, const, (len(x),), 8)
+    return Launch(".norms", "fused_add_rms_norm", arguments, const, (len(x),), 8)
 
 
 #: Words of a vocabulary, no power of two, and the block that holds a row of it.
@@ -271,7 +210,7 @@ def cross_entropy() -> Launch:
         "logits_row_stride": WORDS,
     }
     const = {"BLOCK_SIZE": WORDS_BLOCK, "HAS_SMOOTHING": False, "SPLIT": False, "PRECOMPUTED_LSE": False}
-    return Launch("losses", "cross_entropy_forward", arguments, const, (rows,), 16)
+    return Launch(".losses", "cross_entropy_forward", arguments, const, (rows,), 16)
 
 
 def cross_entropy_backward() -> Launch:
@@ -295,7 +234,7 @@ def cross_entropy_backward() -> Launch:
         "dloss_row_stride": 1,
     }
     const = {"BLOCK_SIZE": 4096, "HAS_SMOOTHING": True}
-    return Launch("losses", "cross_entropy_backward", arguments, const, (rows, triton.cdiv(WORDS, 4096)), 8)
+    return Launch(".losses", "cross_entropy_backward", arguments, const, (rows, triton.cdiv(WORDS, 4096)), 8)
 
 
 def kl_div() -> Launch:
@@ -311,7 +250,7 @@ def kl_div() -> Launch:
         "eps": 1e-10,
     }
     const = {"BLOCK_SIZE": COLUMNS, "log_target": False, "reduction": 3}
-    return Launch("losses", "kl_div_forward", arguments, const, (len(x),), 8)
+    return Launch(".losses", "kl_div_forward", arguments, const, (len(x),), 8)
 
 
 def smooth_l1() -> Launch:
@@ -325,7 +264,7 @@ def smooth_l1() -> Launch:
         "n": len(x),
     }
     const = {"BLOCK": BLOCK, "HUBER": False}
-    return Launch("losses", "smooth_l1", arguments, const, (triton.cdiv(len(x), BLOCK),), 4)
+    return Launch(".losses", "smooth_l1", arguments, const, (triton.cdiv(len(x), BLOCK),), 4)
 
 
 def adamw() -> Launch:
@@ -356,7 +295,7 @@ def adamw() -> Launch:
         "STOCHASTIC": False,
         "BLOCK_SIZE": BLOCK,
     }
-    return Launch("optimizers", "adamw_step", arguments, const, (triton.cdiv(len(master), BLOCK),), 4)
+    return Launch(".optimizers", "adamw_step", arguments, const, (triton.cdiv(len(master), BLOCK),), 4)
 
 
 def sgd() -> Launch:
@@ -373,21 +312,21 @@ def sgd() -> Launch:
         "first_step": False,
     }
     const = {"NESTEROV": True, "BLOCK_SIZE": BLOCK}
-    return Launch("optimizers", "sgd_momentum", arguments, const, (triton.cdiv(len(param), BLOCK),), 4)
+    return Launch(".optimizers", "sgd_momentum", arguments, const, (triton.cdiv(len(param), BLOCK),), 4)
 
 
 def swiglu() -> Launch:
     a = rows_of(BF16)
     arguments = {"a_ptr": a, "b_ptr": torch.randn_like(a), "c_ptr": torch.empty_like(a), "stride": COLUMNS}
     const = {"n_cols": COLUMNS, "BLOCK_SIZE": COLUMNS}
-    return Launch("activations", "swiglu_forward", arguments, const, (len(a),), 8)
+    return Launch(".activations", "swiglu_forward", arguments, const, (len(a),), 8)
 
 
 def swiglu_backward() -> Launch:
     a = rows_of(BF16)
     arguments = {"dc_ptr": torch.randn_like(a), "a_ptr": a, "b_ptr": torch.randn_like(a), "stride": COLUMNS}
     const = {"n_cols": COLUMNS, "BLOCK_SIZE": COLUMNS}
-    return Launch("activations", "swiglu_backward", arguments, const, (len(a),), 8)
+    return Launch(".activations", "swiglu_backward", arguments, const, (len(a),), 8)
 
 
 def geglu() -> Launch:
@@ -396,14 +335,14 @@ def geglu() -> Launch:
     a = rows_of(BF16, columns)
     arguments = {"a": a, "b": torch.randn_like(a), "c": torch.empty_like(a), "stride": columns}
     const = {"n_cols": columns, "BLOCK_SIZE": triton.next_power_of_2(columns)}
-    return Launch("activations", "geglu_forward", arguments, const, (len(a),), 16)
+    return Launch(".activations", "geglu_forward", arguments, const, (len(a),), 16)
 
 
 def geglu_backward() -> Launch:
     a = rows_of(F32)
     arguments = {"dc": torch.randn_like(a), "a": a, "b": torch.randn_like(a), "stride": COLUMNS}
     const = {"n_cols": COLUMNS, "BLOCK_SIZE": COLUMNS}
-    return Launch("activations", "geglu_backward", arguments, const, (len(a),), 8)
+    return Launch(".activations", "geglu_backward", arguments, const, (len(a),), 8)
 
 
 def dropout() -> Launch:
@@ -416,7 +355,7 @@ def dropout() -> Launch:
         "seed": 12345,
     }
     return Launch(
-        "dropout", "seeded_dropout", arguments, {"BLOCK_SIZE": BLOCK}, (triton.cdiv(len(x), BLOCK),), 4
+        ".dropout", "seeded_dropout", arguments, {"BLOCK_SIZE": BLOCK}, (triton.cdiv(len(x), BLOCK),), 4
     )
 
 
@@ -443,7 +382,7 @@ def rope() -> Launch:
         "BLOCK_SIZE": heads,
         "BACKWARD_PASS": False,
     }
-    return Launch("rotary", "rope_in_place", arguments, const, (tokens,), 4)
+    return Launch(".rotary", "rope_in_place", arguments, const, (tokens,), 4)
 
 
 def angles(length: int, size: int) -> dict[str, Any]:
@@ -483,7 +422,7 @@ def rotary() -> Launch:
         "BLOCK_H": 2,
         "BLOCK_M": 8,
     }
-    return Launch("rotary", "rotary_general", arguments, const, (heads // 2, length // 8, batch), 4)
+    return Launch(".rotary", "rotary_general", arguments, const, (heads // 2, length // 8, batch), 4)
 
 
 def embedding() -> Launch:
@@ -497,13 +436,13 @@ def embedding() -> Launch:
         "n_elements": rows,
     }
     const = {"embedding_dim": COLUMNS, "BLOCK_SIZE_M": 128, "BLOCK_SIZE_N": 128}
-    return Launch("embedding", "embedding_forward", arguments, const, (rows // 128, COLUMNS // 128), 4)
+    return Launch(".embedding", "embedding_forward", arguments, const, (rows // 128, COLUMNS // 128), 4)
 
 
 def log_softmax() -> Launch:
     x = rows_of(F32)
     arguments = {"out_ptr": torch.empty_like(x), "in_ptr": x, "row_stride": COLUMNS, "n_cols": COLUMNS}
-    return Launch("softmax", "log_softmax_long", arguments, {"BLOCK": 2048, "LOG": True}, (len(x),), 8)
+    return Launch(".softmax", "log_softmax_long", arguments, {"BLOCK": 2048, "LOG": True}, (len(x),), 8)
 
 
 def softmax_persistent() -> Launch:
@@ -517,7 +456,7 @@ def softmax_persistent() -> Launch:
         "n_cols": COLUMNS,
     }
     const = {"BLOCK": COLUMNS, "num_stages": 2}
-    return Launch("softmax", "softmax_persistent", arguments, const, (4 * ONE_EACH,), 8)
+    return Launch(".softmax", "softmax_persistent", arguments, const, (4 * ONE_EACH,), 8)
 
 
 def softmax_backward() -> Launch:
@@ -532,14 +471,14 @@ def softmax_backward() -> Launch:
         "scale": 0.125,
     }
     const = {"BM": 1, "BN": COLUMNS, "LOG": False}
-    return Launch("softmax", "softmax_backward", arguments, const, (len(x),), 8)
+    return Launch(".softmax", "softmax_backward", arguments, const, (len(x),), 8)
 
 
 def cumsum() -> Launch:
     x = rows_of(F32)
     arguments = {"in_ptr": x, "out_ptr": torch.empty_like(x), "row_stride": COLUMNS, "n_cols": COLUMNS}
     const = {"REVERSE": False, "EXCLUSIVE": False, "BLOCK": 1024}
-    return Launch("scans", "cumsum_rows", arguments, const, (len(x),), 4)
+    return Launch(".scans", "cumsum_rows", arguments, const, (len(x),), 4)
 
 
 def quantise_rows() -> Launch:
@@ -552,7 +491,7 @@ def quantise_rows() -> Launch:
         "stride_x": COLUMNS,
         "stride_q": COLUMNS,
     }
-    return Launch("quantise", "quantise_rows", arguments, {"BLOCK": COLUMNS, "LONG": False}, (len(x),), 8)
+    return Launch(".quantise", "quantise_rows", arguments, {"BLOCK": COLUMNS, "LONG": False}, (len(x),), 8)
 
 
 def transpose() -> Launch:
@@ -566,7 +505,7 @@ def transpose() -> Launch:
         "stride_xm": columns,
         "stride_yn": rows,
     }
-    return Launch("copies", "transpose_2d", arguments, {"BM": 64, "BN": 64}, (rows // 64, columns // 64), 4)
+    return Launch(".copies", "transpose_2d", arguments, {"BM": 64, "BN": 64}, (rows // 64, columns // 64), 4)
 
 
 LAUNCHES: dict[str, Callable[[], Launch]] = {
@@ -605,53 +544,6 @@ def made(name: str, device: str) -> Launch:
         return LAUNCHES[name]()
 
 
-def compiled(launch: Launch, directory: Path) -> teenybuild.Artifact:
-    """Ours, for what Triton would specialise it for. An argument that is 1 is assumed to be, and so is still an argument."""
-    ones = {name: {"eq": 1} for name in launch.constants.keys() - launch.const.keys()}
-    return teenybuild.compile(
-        f"{SOURCES / launch.source}.py:{launch.function}",
-        TARGET,
-        {name: _type(value) for name, value in launch.arguments.items()},
-        launch.const,
-        num_warps=launch.num_warps,
-        assume={**{name: {"div": 16} for name in launch.aligned}, **ones},
-        cache_dir=directory / "cache",
-    )
-
-
-def packaged(artifact: teenybuild.Artifact, directory: Path) -> tuple[index.Artifact, Layout]:
-    """An artifact as the runtime loads it, from a package with a single file."""
-    abi, launch = artifact.abi, artifact.abi["launch"]
-    said = launch["residency"]
-    image = index.Artifact(
-        target=TARGET,
-        directory=directory / "package",
-        id=artifact.key,
-        symbol=abi["symbol"],
-        sha256=abi["files"]["ptx"],
-        ptx=abi["versions"]["ptx"],
-        threads=launch["threads"],
-        shared_bytes=launch["shared_bytes"],
-        scratch_bytes=abi["scratch_bytes"],
-        cluster=tuple(launch["cluster"]),
-        cooperative=launch["cooperative"],
-        programmatic=launch["programmatic"],
-        residency=None if said is None else index.Residency(**{**said, "shared": tuple(said["shared"])}),
-        reports=(),
-    )
-    image.path.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(artifact.path, image.path)
-    there = [each for each in abi["parameters"] if each["type"] != "none"]
-    names, types = [each["name"] for each in there], [each["type"] for each in there]
-    return image, Layout(names, types, abi["arguments"], abi["packed_size"])
-
-
-def packed_values(layout: Layout, arguments: Mapping[str, Any]) -> list[Any]:
-    """What is packed for a launch: addresses and numbers, in the order of the layout."""
-    given = [arguments[each.name] for each in layout.arguments]
-    return [each.data_ptr() if isinstance(each, torch.Tensor) else each for each in given]
-
-
 def traffic(artifact: teenybuild.Artifact, launch: Launch) -> int:
     """Bytes of the arrays, twice where they are both read and written."""
     sizes = {"read": 1, "write": 1, "readwrite": 2}
@@ -660,11 +552,6 @@ def traffic(artifact: teenybuild.Artifact, launch: Launch) -> int:
         for row in artifact.abi["arguments"]
         if row["kind"] == "pointer"
     )
-
-
-def poison(array: torch.Tensor, byte: int) -> None:
-    """What must not be left: NaN, and in whole numbers a byte of one's own, so that two arrays nobody wrote differ."""
-    array.fill_(torch.nan if array.is_floating_point() else byte)
 
 
 def apart(ours: torch.Tensor, theirs: torch.Tensor) -> float:
@@ -679,23 +566,9 @@ def apart(ours: torch.Tensor, theirs: torch.Tensor) -> float:
 def case(name: str, launch: Launch, directory: Path) -> Case:
     """Both sides, ready to run on a device."""
     artifact = compiled(launch, directory)
-    image, layout = packaged(artifact, directory)
-    ours = GpuProgram(image, layout, torch.cuda.current_device(), launch.function)
-    kernel = launch.imported
-    constants = compiling.tritons_constants(launch.const)
-    grid = (*launch.grid, 1, 1)[:3]
+    our_run, their_run = our_runs(launch, artifact, directory), their_runs(launch)
     access = {row["name"]: row["access"] for row in artifact.abi["arguments"] if row["kind"] == "pointer"}
     written = [name for name, how in access.items() if "write" in how]
-
-    def our_run(arguments: Mapping[str, Any]) -> Callable[[], None]:
-        values = packed_values(layout, arguments)
-        stream = torch.cuda.current_stream().cuda_stream
-        return lambda: ours.run(values, grid, stream)
-
-    def their_run(arguments: Mapping[str, Any]) -> Callable[[], None]:
-        given = [(arguments if name in arguments else constants)[name] for name in kernel.arg_names]
-        launcher = kernel[grid]
-        return lambda: launcher(*given, num_warps=launch.num_warps)
 
     # In-place kernels change their arguments whenever they run, so those that are timed drift: that costs no time. The check begins with these.
     before = {name: launch.arguments[name].clone() for name in written}
@@ -722,24 +595,7 @@ def dry_run(names: list[str], directory: Path) -> None:
     for name in names:
         # Arrays with shapes and no memory.
         launch = made(name, "meta")
-        artifact = compiled(launch, directory)
-        _, layout = packaged(artifact, directory)
-        layout.pack(*packed_values(layout, launch.arguments))
-        missing = set(launch.imported.arg_names) - launch.arguments.keys() - launch.const.keys()
-        if missing:
-            raise SystemExit(f"{name}: {', '.join(sorted(missing))} has no value")
-        request = compiling.Request(
-            SOURCES / f"{launch.source}.py",
-            launch.function,
-            launch.types,
-            launch.constants,
-            launch.aligned,
-            launch.num_warps,
-            imported=lambda launch=launch: launch.imported,
-        )
-        theirs = compiling.tritons(request, "ptx")
-        assert theirs is not None, "triton was imported above"
-        theirs()
+        artifact = compile_both(launch, directory)
         rows = artifact.abi["arguments"]
         written = [row["name"] for row in rows if "write" in str(row["access"])]
         print(f"{name:34} {traffic(artifact, launch) / 1e6:7.0f} MB, writes {', '.join(written)}", flush=True)

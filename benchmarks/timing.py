@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -43,21 +43,31 @@ def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
     return statistics.median(ordered), ordered[low], ordered[high]
 
 
+def in_turn(
+    sides: Mapping[str, Callable[[], float]], *, rounds: int, warmup: int = 3
+) -> dict[str, list[float]]:
+    """Runs all sides in turn, each round beginning with the next one; each call gives its own seconds."""
+    names = list(sides)
+    for _ in range(warmup):
+        for run in sides.values():
+            run()
+    found: dict[str, list[float]] = {name: [] for name in names}
+    for i in range(rounds):
+        first = i % len(names)
+        for name in names[first:] + names[:first]:
+            found[name].append(sides[name]())
+    return found
+
+
+def ratio_interval(theirs: Sequence[float], ours: Sequence[float]) -> tuple[float, float, float]:
+    """Theirs over ours, round by round: (median, low, high)."""
+    return median_interval([y / x for x, y in zip(ours, theirs, strict=True)])
+
+
 def compare(
     ours: Callable[[], float], theirs: Callable[[], float], *, rounds: int = 31, warmup: int = 3
 ) -> Comparison:
     """Runs both in turn, in alternating order; each call gives its own seconds."""
-    for _ in range(warmup):
-        ours()
-        theirs()
-    a: list[float] = []
-    b: list[float] = []
-    for i in range(rounds):
-        if i % 2:
-            b.append(theirs())
-            a.append(ours())
-        else:
-            a.append(ours())
-            b.append(theirs())
-    ratio, low, high = median_interval([y / x for x, y in zip(a, b, strict=True)])
-    return Comparison(statistics.median(a), statistics.median(b), ratio, low, high)
+    found = in_turn({"ours": ours, "theirs": theirs}, rounds=rounds, warmup=warmup)
+    a, b = found["ours"], found["theirs"]
+    return Comparison(statistics.median(a), statistics.median(b), *ratio_interval(b, a))
