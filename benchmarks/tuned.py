@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pages
 import torch
 import triton
 from gpu_timing import HEAD_START, relative_error, seconds
@@ -30,6 +31,8 @@ Arrays = Mapping[str, torch.Tensor]
 Run = Callable[[], Arrays | None]
 
 OURS, TRITON = "ours", "Triton"
+#: What rows are called that say how fast tensor cores are when nothing is loaded.
+CEILING = "ceiling"
 #: Rounds that rank configurations.
 RANKING = 5
 #: What one timing spans at least, in seconds.
@@ -260,41 +263,68 @@ def dry_run(rows: Iterable[Row], directory: Path) -> int:
     return 1 if failed else 0
 
 
-def run(rows: Sequence[Row], arguments: argparse.Namespace) -> int:
-    """Measures the rows that are asked for; the exit status."""
-    rows = [row for row in rows if arguments.only is None or arguments.only in row.name]
+def multiprocessors() -> int:
+    """Of the device; where there is none, as for dry runs, an H200's."""
+    return torch.cuda.get_device_properties(0).multi_processor_count if torch.cuda.is_available() else 132
+
+
+def run(benchmark: str, rows: Sequence[Row], arguments: argparse.Namespace, directory: Path) -> int:
+    """Measures rows and writes what is asked for; the exit status."""
+    torch.manual_seed(time.time_ns())
+    device = torch.cuda.get_device_name(0)
+    versions = {"torch": torch.__version__, "triton": triton.__version__}
+    print(f"{device}, {', '.join(f'{name} {version}' for name, version in versions.items())}; TFLOP/s")
+    wrong: list[str] = []
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        result = measured(row, arguments.rounds, directory)
+        show(result, arguments.tried)
+        for line in result.failed:
+            print(f"left out: {line}", file=sys.stderr)
+        wrong += result.wrong
+        found.append(result.json())
+        # After every row: what was measured is kept whatever comes.
+        if arguments.json:
+            said = {
+                "benchmark": benchmark,
+                "device": device,
+                **versions,
+                "rounds": arguments.rounds,
+                "rows": found,
+            }
+            arguments.json.write_text(json.dumps(said, indent=1) + "\n")
+    for line in wrong:
+        print(f"WRONG: {line}", file=sys.stderr)
+    if arguments.plot:
+        arguments.plot.write_text(pages.figure(found, arguments.figure))
+    return 1 if wrong else 0
+
+
+def main(benchmark: str, make: Callable[[], Iterable[Row]], description: str | None, figure: str) -> int:
+    """The command line of every script of this kind. ``figure``: what rows of its picture have in their names."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", help="rows with this in their name")
+    parser.add_argument("--rounds", type=int, default=21)
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    parser.add_argument("--plot", type=Path, help="draw them here (SVG)")
+    parser.add_argument(
+        "--figure", default=figure, help="the rows that are drawn have this in their names (%(default)r)"
+    )
+    parser.add_argument("--tried", action="store_true", help="show every configuration's first rounds too")
+    parser.add_argument("--dry-run", action="store_true", help="compile both sides and launch nothing")
+    parser.add_argument(
+        "--page", nargs="+", type=Path, metavar="JSON", help=f"write docs/{benchmark}.md from figures"
+    )
+    arguments = parser.parse_args()
+    if arguments.page:
+        pages.write(benchmark, arguments.page, arguments.figure)
+        return 0
+    rows = [row for row in make() if arguments.only is None or arguments.only in row.name]
     if not rows:
         raise SystemExit(f"no row has {arguments.only} in its name")
     with tempfile.TemporaryDirectory() as raw:
         if arguments.dry_run:
             return dry_run(rows, Path(raw))
-        torch.manual_seed(time.time_ns())
-        device = torch.cuda.get_device_name(0)
-        versions = {"torch": torch.__version__, "triton": triton.__version__}
-        print(f"{device}, {', '.join(f'{name} {version}' for name, version in versions.items())}; TFLOP/s")
-        wrong: list[str] = []
-        found: list[dict[str, Any]] = []
-        for row in rows:
-            result = measured(row, arguments.rounds, Path(raw))
-            show(result, arguments.tried)
-            for line in result.failed:
-                print(f"left out: {line}", file=sys.stderr)
-            wrong += result.wrong
-            found.append(result.json())
-            if arguments.json:
-                said = {"device": device, **versions, "rounds": arguments.rounds, "rows": found}
-                arguments.json.write_text(json.dumps(said, indent=1) + "\n")
-    for line in wrong:
-        print(f"WRONG: {line}", file=sys.stderr)
-    return 1 if wrong else 0
-
-
-def parser(description: str | None) -> argparse.ArgumentParser:
-    """What every script of this kind understands."""
-    made = argparse.ArgumentParser(description=description)
-    made.add_argument("--only", help="rows with this in their name")
-    made.add_argument("--rounds", type=int, default=21)
-    made.add_argument("--json", type=Path, help="write the figures here")
-    made.add_argument("--tried", action="store_true", help="show every configuration's first rounds too")
-    made.add_argument("--dry-run", action="store_true", help="compile both sides and launch nothing")
-    return made
+        return run(benchmark, rows, arguments, Path(raw))
