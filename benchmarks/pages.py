@@ -54,7 +54,7 @@ def page(benchmark: str, run: Figures, rows: Sequence[Figures]) -> str:
     ]
     failed = [line for row in rows for line in row["failed"]]
     if failed:
-        lines += ["## Left out", "", *(f"- {line.splitlines()[0]}" for line in failed), ""]
+        lines += ["## Left out", "", *(f"- {line}" for line in failed), ""]
     return "\n".join(lines)
 
 
@@ -124,7 +124,7 @@ def figure(rows: Sequence[Figures], of: str) -> str:
     parts.append(text(4, 17, "TFLOP/s", "start"))
     size = f'width="{max(width, LEFT + 110 * len(sides))}" height="{base + BOTTOM}"'
     body = "\n".join(parts)
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">\n{body}\n</svg>\n'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">\n<rect width="100%" height="100%" fill="#fff"/>\n{body}\n</svg>\n'
 
 
 def text(x: float, y: float, what: str, anchor: str) -> str:

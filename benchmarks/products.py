@@ -1,10 +1,10 @@
 """Matrix products on tensor cores: ours beside Triton's, from the same source files, and cuBLAS, in one process.
 
     python benchmarks/products.py [--only NAME] [--rounds 21] [--json FILE] [--plot FILE.svg] [--tried] [--dry-run]
-    python benchmarks/products.py --page FILE.json… [--plot FILE.svg]
+    python benchmarks/products.py --page FILE.json…
 
 Needs an NVIDIA GPU, torch and triton. How rows are measured is in ``tuned.py``.  ``--dry-run`` compiles every configuration on both sides and launches nothing: that needs no GPU.
-``--page`` measures nothing: it writes docs/products.md from figures that were.
+``--page`` measures nothing: it writes docs/products.md and its picture from figures that were.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def in_turn(
             run()
     found: dict[str, list[float]] = {name: [] for name in names}
     for i in range(rounds):
-        first = i % len(names)
+        first = i % max(len(names), 1)
         for name in names[first:] + names[:first]:
             found[name].append(sides[name]())
     return found
