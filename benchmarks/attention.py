@@ -27,6 +27,8 @@ HEADS, LENGTH = 32, 16384
 LIBRARIES = {"FlashAttention": SDPBackend.FLASH_ATTENTION, "cuDNN": SDPBackend.CUDNN_ATTENTION}
 #: Probabilities are rounded to bf16 before they meet the values; relative to a row's largest output. Gradients see that twice.
 TOLERANCE, TOLERANCE_BACKWARD = 2e-2, 4e-2
+#: The last rows of a causal mask have gradients of few, small terms: all sides, libraries too, lie so far off in bf16.
+TOLERANCE_CAUSAL = 1.5e-1
 #: The source of all kernels here.
 SOURCE = ".flash_attention"
 
@@ -221,7 +223,7 @@ def backward(causal: bool, size: int) -> Row:
         backward_configs(),
         lambda arrays, config: backward_launches(arrays, config, causal),
         lambda arrays: backward_reference(arrays, causal),
-        TOLERANCE_BACKWARD,
+        TOLERANCE_CAUSAL if causal else TOLERANCE_BACKWARD,
         libraries(backward_library, causal),
     )
 

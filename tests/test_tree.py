@@ -25,7 +25,7 @@ LAYERS = (
     "specialisation",
     "compiler.ir",
     "compiler.frontend compiler.layout compiler.passes",
-    "compiler.lower",
+    "compiler.lower compiler.schedule",
     "compiler.targets",
     "compiler.abi compiler.elf compiler.emit",
     "compiler.pipeline",

@@ -25,9 +25,10 @@ from teenybuild.compiler.passes.products import JoinProducts
 from teenybuild.compiler.passes.rearrange import Rearrange
 from teenybuild.compiler.passes.simplify import Simplify
 from teenybuild.compiler.passes.streams import streams
+from teenybuild.compiler.schedule.overlap import Overlap
 from teenybuild.compiler.targets.base import CodeTarget, Lowered, Settings
 from teenybuild.diagnostics import error
-from teenybuild.targets import Target
+from teenybuild.targets import ARCHITECTURES, Target
 
 #: The host baseline, whatever the build machine has: AVX2, FMA, F16C (x86-64 psABI, level 3).
 _HOST_TRIPLE, _HOST_CPU = "x86_64-unknown-linux-gnu", "x86-64-v3"
@@ -95,7 +96,7 @@ def code_target(target: Target, settings: Settings) -> CodeTarget:
 
 
 #: The GPU whose layouts say in which order reductions combine, whatever a program is built for.
-_REFERENCE = 90
+_REFERENCE = ARCHITECTURES["sm_90a"]
 
 
 class Pass(Protocol):
@@ -168,8 +169,12 @@ def lower(job: Job, function: core.Function, target: CodeTarget) -> Lowered:
     # Reductions combine in the order of one GPU layout, whatever the target's own.
     settle_orders(function, axes, gpu_policy(_REFERENCE, job.settings.num_warps))
     function = assign_layouts(function, axes, target.policy)
+    overlap = Overlap(job.settings.num_stages if target.policy.copies else 1, axes)
     if job.verify:
         verify(function)
+        check_layouts(function, target.policy)
+    _apply(job, [overlap], function)
+    if job.verify:
         check_layouts(function, target.policy)
     lines = Lines(job.source_name, job.reached.text, job.reached.lines)
     return target.lower(function, axes, lines, lineinfo=job.lineinfo, checked=job.debug)

@@ -80,6 +80,17 @@ def expression(text: str, dtype: str = "f32") -> Entry:
 
 
 #: What is compiled, and how often a pattern matches a line of its PTX.
+def product(rows: int) -> Entry:
+    """[rows, 64] by [64, 128] in bf16."""
+    return Entry(
+        "product",
+        PRODUCT,
+        {"x": "*bf16", "y": "*bf16", "o": "*f32"},
+        {"M": rows, "N": 128, "K": 64},
+        {k: {"div": 16} for k in "xyo"},
+    )
+
+
 FRAGMENTS: dict[str, tuple[Entry, dict[str, int]]] = {
     # 1024 elements, 128 threads: 8 elements a thread, 4 an access.
     "add, aligned": (
@@ -130,7 +141,9 @@ FRAGMENTS: dict[str, tuple[Entry, dict[str, int]]] = {
     # Both sides of the tile in shared memory in accesses of 16 bytes.
     "transposed": (Entry("transposed", TRANSPOSED, {"x": "*f32", "o": "*f32"}, {"BLOCK": 64}, {k: {"div": 16} for k in "xo"}), {r"st\.shared\.v4": 8, r"ld\.shared\.v4": 8, r"\.shared\.b32": 0, r"bar\.sync": 1}),
     # On tensor cores, and no operand is read from shared memory in pieces of less than 16 bytes.
-    "product": (Entry("product", PRODUCT, {"x": "*bf16", "y": "*bf16", "o": "*f32"}, {"M": 64, "N": 128, "K": 64}, {k: {"div": 16} for k in "xyo"}), {r"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.bf16\.bf16\.f32": 64, r"ld\.shared\.v4": 40, r"ld\.shared": 40, r"fma": 0}),
+    # [64, 64] and [64, 128] go to shared memory in pieces of 16 bytes, the result leaves by it: one barrier each.
+    "product": (product(64), {r"wgmma\.mma_async\.sync\.aligned\.m64n128k16\.f32\.bf16\.bf16": 1, r"mma\.sync": 0, r"st\.shared\.v4": 28, r"st\.shared": 28, r"ld\.shared\.v4": 16, r"ld\.shared": 16, r"bar\.": 2, r"fma": 0}),
+    "product of too few rows for groups of warps": (product(32), {r"wgmma": 0, r"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.bf16\.bf16\.f32": 32, r"ld\.shared\.v4": 24, r"ld\.shared": 24, r"fma": 0}),
     # Five exchanges within a warp; what warps gathered is read once by each, and twice by half of them.
     "scan across warps": (Entry("scan", SCAN, {"x": "*f32", "o": "*f32"}, {"BLOCK": 128}), {r"shfl\.sync\.idx": 5, r"bar\.sync": 1, r"ld\.shared": 2}),
 }  # fmt: skip

@@ -15,7 +15,7 @@ import pytest
 import teenybuild
 from teenybuild.compiler.frontend import builtins
 from teenybuild.compiler.frontend.builtins import libdevice
-from teenybuild.compiler.ir import arith, constant, core, math, moves, scf, tt
+from teenybuild.compiler.ir import arith, constant, core, math, moves, scf, tt, ttg
 from teenybuild.compiler.ir.core import ELEMENTWISE, TERMINATOR, Op
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.lower import functions
@@ -44,17 +44,24 @@ OPERATIONS = sorted(set(classes()), key=lambda kind: kind.name)
 
 #: Operations that are no rule of one lane: lowered where lanes meet, or where control flows.
 HANDLED = {
-    tt.Load, tt.Store, tt.Reduce, tt.Scan, tt.Dot, tt.Mma, tt.ConvertLayout, scf.For, scf.While, scf.If,
+    tt.Load, tt.Store, tt.Reduce, tt.Scan, tt.Dot, ttg.Mma, ttg.ConvertLayout,
+    ttg.Allocate, ttg.Free, ttg.Viewed, ttg.Put, ttg.Get, ttg.CopyAsync, ttg.CommitCopies, ttg.WaitCopies, ttg.Publish,
+    ttg.GroupMma, ttg.WaitProducts, scf.For, scf.While, scf.If,
     constant.Constant, tt.GetProgramId, tt.GetNumPrograms, tt.Splat, tt.MakeRange, tt.Broadcast, tt.Reshape, tt.ExpandDims, tt.Trans,
     tt.Barrier, tt.Print, tt.Assert, tt.InlineAsm,
     tt.AtomicRmw,
     tt.AtomicCas, tt.Gather, tt.Histogram, moves.Exchange, moves.Half, moves.Twice,
 }  # fmt: skip
 
-#: Operations that become others before layouts are assigned.
-REWRITTEN = {tt.Join, tt.Split}
+#: Operations that become others before anything is lowered.
+REWRITTEN = {tt.Join, tt.Split, ttg.Staged}
 #: Operations that come in with layouts, or shortly before: never printed.
-INTERNAL = {tt.ConvertLayout, tt.Mma, moves.Exchange, moves.Half, moves.Twice}
+INTERNAL = {
+    *(kind for kind in OPERATIONS if kind.__module__ == ttg.__name__),
+    moves.Exchange,
+    moves.Half,
+    moves.Twice,
+}
 
 
 def test_operations_are_found() -> None:
@@ -89,7 +96,7 @@ def test_handlers_are_what_the_lowering_has() -> None:
     function = core.Function("f", (), body)
     own = FunctionLowering(function, AxisAnalysis(function), machine, Lines("k.py", "", {}))._handlers
     assert set(own) <= HANDLED
-    assert {tt.Load, tt.Store, tt.Reduce, tt.Dot, tt.ConvertLayout, scf.For, scf.While, scf.If} <= set(own)
+    assert {tt.Load, tt.Store, tt.Reduce, tt.Dot, ttg.ConvertLayout, scf.For, scf.While, scf.If} <= set(own)
 
 
 def test_every_function_of_libdevice_has_a_formula() -> None:
@@ -185,8 +192,8 @@ def test_only_emit_uses_llvmlite() -> None:
 
 
 def test_lowering_never_asks_which_target_it_is() -> None:
-    """No name of a target in ``lower/``, ``layout/`` and ``passes/``, and no test of a machine's class."""
-    for package in ("lower", "layout", "passes"):
+    """No name of a target in ``lower/``, ``layout/``, ``passes/`` and ``schedule/``, and no test of a machine's class."""
+    for package in ("lower", "layout", "passes", "schedule"):
         for path in (COMPILER / package).rglob("*.py"):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {

@@ -709,23 +709,3 @@ class Return(Op, name="tt.return", traits=TERMINATOR):
 
     def assembly(self, names: Names) -> str:
         return self.name
-
-
-class Mma(Op, name="ttg.mma", traits=PURE):
-    """:class:`Dot` on tensor cores, whose operands and result lie as :mod:`~teenybuild.compiler.layout.fragments` says. Comes in with layout assignment."""
-
-    a: Operand
-    b: Operand
-    c: Operand
-
-    def infer(self) -> tuple[Type, ...]:
-        return (self.c.type,)
-
-
-class ConvertLayout(Op, name="ttg.convert_layout", traits=PURE):
-    """The same tile, held by other lanes. Comes in with layout assignment; never printed as ``.mlir``."""
-
-    source: Operand
-
-    def infer(self) -> tuple[Type, ...]:
-        return (self.source.type,)

@@ -40,7 +40,18 @@ class Tile:
         return f"tensor<{'x'.join(map(str, self.shape))}x{spell(self.element)}>"
 
 
-Type = DType | Pointer | Tile
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Room in shared memory for ``stages`` tiles."""
+
+    stages: int
+    tile: Tile
+
+    def __str__(self) -> str:
+        return f"!ttg.memdesc<{self.stages}x{'x'.join(map(str, self.tile.shape))}x{spell(self.tile.element)}>"
+
+
+Type = DType | Pointer | Tile | Buffer
 
 
 def spell(type_: Type) -> str:
@@ -49,8 +60,14 @@ def spell(type_: Type) -> str:
 
 
 def element(type_: Type) -> Element:
-    """What one lane holds: the tile's element, or the scalar itself."""
-    return type_.element if isinstance(type_, Tile) else type_
+    """What one lane holds: the tile's element, or the scalar itself; of a buffer, what its tiles are of."""
+    match type_:
+        case Tile():
+            return type_.element
+        case Buffer():
+            return type_.tile.element
+        case _:
+            return type_
 
 
 def dtype_of(type_: Type) -> DType:
@@ -61,8 +78,14 @@ def dtype_of(type_: Type) -> DType:
 
 
 def shape_of(type_: Type) -> tuple[int, ...]:
-    """The sides of a tile; ``()`` for a scalar."""
-    return type_.shape if isinstance(type_, Tile) else ()
+    """The sides of a tile, or of each of a buffer's; ``()`` for a scalar."""
+    match type_:
+        case Tile():
+            return type_.shape
+        case Buffer():
+            return type_.tile.shape
+        case _:
+            return ()
 
 
 def numel(type_: Type) -> int:

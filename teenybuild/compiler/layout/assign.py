@@ -10,20 +10,22 @@ Two phases: *infer* settles homes by walking forward and backward to a fixed poi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
-from teenybuild.compiler.ir import arith, math, scf, tt
+from teenybuild.compiler.ir import arith, math, scf, tt, ttg
 from teenybuild.compiler.ir.constant import Constant
 from teenybuild.compiler.ir.core import ELEMENTWISE, Block, Function, Op, Value
 from teenybuild.compiler.ir.moves import Exchange
-from teenybuild.compiler.ir.types import Pointer, Tile, dtype_of, element, shape_of
+from teenybuild.compiler.ir.types import Buffer, Pointer, Tile, dtype_of, element, shape_of
 from teenybuild.compiler.layout.axes import AxisAnalysis
+from teenybuild.compiler.layout.buffers import matrix, placed
 from teenybuild.compiler.layout.fragments import Fragments
-from teenybuild.compiler.layout.linear import Layout, drop_axis, reduction_order, scan_layout
+from teenybuild.compiler.layout.linear import Layout, axis_offsets, drop_axis, reduction_order, scan_layout
 from teenybuild.compiler.layout.policy import Policy, Use
 from teenybuild.compiler.layout.swizzle import WIDEST
 from teenybuild.compiler.layout.views import result_layout, source_layout, view_of
+from teenybuild.dtypes import i32
 
 #: Elementwise operations worth keeping the result of, however they come about.
 _COSTLY = (
@@ -74,7 +76,7 @@ def fastest_axes(pointer: Value, axes: AxisAnalysis) -> tuple[int, ...]:
     return tuple(sorted(range(len(contiguity)), key=lambda a: (-contiguity[a], -a)))
 
 
-def widest_access(op: tt.Load | tt.Store, axis: int, axes: AxisAnalysis) -> int:
+def widest_access(op: tt.Load | tt.Store | ttg.CopyAsync, axis: int, axes: AxisAnalysis) -> int:
     """How many neighbours along ``axis`` one access may take: bounded by contiguity, alignment, the mask, and 16 bytes."""
     info = axes[op.pointer]
     pointer = element(op.pointer.type)
@@ -86,6 +88,18 @@ def widest_access(op: tt.Load | tt.Store, axis: int, axes: AxisAnalysis) -> int:
     if op.mask is not None:
         width = min(width, axes[op.mask].constancy[axis])
     return 1 << (width.bit_length() - 1)
+
+
+def neighbours(op: tt.Load | tt.Store | ttg.CopyAsync, layout: Layout, axes: AxisAnalysis) -> int:
+    """How many elements one access of a lane takes: registers 0, 1, … that follow each other along the fastest axis, as the layout's lowest bases say."""
+    axis = fastest_axes(op.pointer, axes)[0]
+    unit = 1 << axis_offsets(layout.shape)[axis]
+    count, most = 1, widest_access(op, axis, axes)
+    for basis in layout.registers:
+        if count * 2 > most or basis != unit * count:
+            break
+        count *= 2
+    return count
 
 
 def reach(mask: Value | None, axes: AxisAnalysis) -> int | None:
@@ -101,10 +115,12 @@ def reach(mask: Value | None, axes: AxisAnalysis) -> int | None:
             return None
 
 
-def product_fragments(op: tt.Dot | tt.Mma, policy: Policy) -> Fragments | None:
+def product_fragments(op: tt.Dot | ttg.Mma | ttg.GroupMma, policy: Policy) -> Fragments | None:
     """Where tensor cores want a product's tiles; None where it is not for them."""
     a, b = op.a.type, op.b.type
-    return policy.fragments(shape_of(a), shape_of(b), dtype_of(a)) if element(a) == element(b) else None
+    if element(a) != element(b):
+        return None
+    return policy.fragments(shape_of(a), shape_of(b), dtype_of(a), dtype_of(op.c.type))
 
 
 def _tile_ops(block: Block) -> Iterator[Op]:
@@ -138,6 +154,12 @@ class _Infer:
                     self._twins.update(dict.fromkeys(one, one))
         self._widths: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         self._uses: dict[tuple[tuple[int, ...], tuple[int, ...]], Use] = {}
+        #: What products by groups of warps read.
+        self._multiplied: set[Value] = set()
+        for op in self._ops:
+            if isinstance(op, tt.Dot) and (held := product_fragments(op, policy)) and held.b is None:
+                self._multiply(op.a)
+                self._multiply(op.b)
         for op in self._ops:
             if isinstance(op, tt.Load | tt.Store) and isinstance(op.pointer.type, Tile):
                 order = fastest_axes(op.pointer, axes)
@@ -147,10 +169,22 @@ class _Infer:
         #: Where tensor cores want what is loaded for them.
         self._readers: dict[Value, Layout] = {}
         for op in self._ops:
-            if isinstance(op, tt.Dot) and (held := product_fragments(op, policy)) is not None:
+            held = product_fragments(op, policy) if isinstance(op, tt.Dot) else None
+            if isinstance(op, tt.Dot) and held is not None and held.b is not None:
                 self._read_by(op.a, held.a)
                 self._read_by(op.b, held.b)
         self._run()
+
+    def _multiply(self, value: Value) -> None:
+        """Notes an operand of a product, and what it is computed from lane by lane."""
+        op = value.op
+        if value in self._cheap or value in self._multiplied or op is None:
+            return
+        self._multiplied.add(value)
+        if isinstance(op, tt.Trans) or op.traits & ELEMENTWISE:
+            for operand in op.operands:
+                if isinstance(operand.type, Tile):
+                    self._multiply(operand)
 
     def _read_by(self, value: Value, reader: Layout) -> None:
         """Notes where a tile goes: for it, and for what it is computed from lane by lane."""
@@ -174,7 +208,8 @@ class _Infer:
     def _use(self, op: tt.Load | tt.Store, before: Use) -> Use:
         end = reach(op.mask, self._axes)
         known = None if end is None or before.reach is None else max(end, before.reach)
-        return Use(before.stores + isinstance(op, tt.Store), known)
+        multiplied = before.multiplied or (isinstance(op, tt.Load) and op.result in self._multiplied)
+        return Use(before.stores + isinstance(op, tt.Store), known, multiplied)
 
     def _wanted(self, shape: tuple[int, ...], order: tuple[int, ...]) -> Layout:
         key = (shape, order)
@@ -347,6 +382,8 @@ class _Scope:
     def __init__(self, args: list[Value]) -> None:
         self.ops: list[Op] = []
         self.made: dict[tuple[Value, Layout], Value] = {}
+        #: Tiles in shared memory, by what they are and how they lie there.
+        self.staged: dict[tuple[Value, int], Value] = {}
         self.owned: set[Value] = set(args)
 
 
@@ -434,13 +471,8 @@ class _Rewrite:
                 self._keep(
                     op.copy(lambda v: self._home(v) if isinstance(v.type, Tile) else self._scalar(v)), op
                 )
-            case tt.Dot() if (held := product_fragments(op, self._policy)) is not None:
-                a, b, c = self.want(op.a, held.a), self.want(op.b, held.b), self.want(op.c, held.c)
-                self._keep(tt.Mma(a, b, c), op)
             case tt.Dot():
-                layout = self._homes[op.result]
-                operands = (self._home(op.a), self._home(op.b), self.want(op.c, layout))
-                self._keep(tt.Dot(*operands, op.precision), op)
+                self._dot(op)
             case tt.Gather():
                 index = self.want(op.index, self._homes[op.result])
                 self._keep(tt.Gather(self._home(op.source), index, op.axis), op)
@@ -461,6 +493,70 @@ class _Rewrite:
                 )
             case _:
                 self._keep(op.copy(self._scalar), op)
+
+    def _dot(self, op: tt.Dot) -> None:
+        held = product_fragments(op, self._policy)
+        if held is None:
+            layout = self._homes[op.result]
+            operands = (self._home(op.a), self._home(op.b), self.want(op.c, layout))
+            self._keep(tt.Dot(*operands, op.precision), op)
+        elif held.b is None:
+            a = self._left(op.a, held.a)
+            self._keep(self._group_product(a, self._staged(op.b, 0), self.want(op.c, held.c)), op)
+        else:
+            a, b, c = self.want(op.a, held.a), self.want(op.b, held.b), self.want(op.c, held.c)
+            self._keep(ttg.Mma(a, b, c), op)
+
+    def _left(self, value: Value, registers: Layout) -> Value:
+        """The left operand of a product by groups: in registers where it is there, else in shared memory."""
+        if value in self._cheap or self._homes[value].threads == registers.threads:
+            return self.want(value, registers)
+        return self._staged(value, 1)
+
+    def _group_product(self, a: Value, b: Value, c: Value) -> Op:
+        first = self._add(Constant(0, i32)).results[0]
+        return ttg.GroupMma(a, b, c, (first,) * sum(isinstance(v.type, Buffer) for v in (a, b)))
+
+    def _staged(self, value: Value, k: int) -> Value:
+        """An operand, summed over along axis ``k``, in shared memory: along the axis that it is loaded along, if products can read that.
+
+        It is written where it is made: outside of the loops that only read it.
+        """
+        shape, size = shape_of(value.type), dtype_of(value.type).size
+        fastest = self._loaded_along(value)
+        if matrix(placed(shape, fastest, size), shape, k, size) is None:
+            fastest = k
+        root, turned = value, False
+        while isinstance(root.op, tt.Trans) and root not in self._cheap:
+            root, turned = root.op.source, not turned
+        scope = self._scopes[self._depth(root)]
+        staged = self._once(scope, root, fastest ^ turned, lambda: ttg.Staged(self._home(root)))
+        return self._once(scope, value, fastest, lambda: ttg.Viewed(staged, shape)) if turned else staged
+
+    def _once(self, scope: _Scope, value: Value, fastest: int, make: Callable[[], Op]) -> Value:
+        """A buffer that holds ``value``, the axis ``fastest`` along rows."""
+        made = scope.staged.get((value, fastest))
+        if made is None:
+            op = make()
+            op.location = value.op.location if value.op else None  # type: ignore[misc]
+            made = scope.staged[value, fastest] = self._add(op, scope).results[0]
+            made.layout = placed(shape_of(value.type), fastest, dtype_of(value.type).size)
+        return made
+
+    def _loaded_along(self, value: Value) -> int:
+        """The axis along which a tile's neighbours lie in memory, or most likely would."""
+        match value.op:
+            case tt.Load(pointer=pointer):
+                return fastest_axes(pointer, self._axes)[0]
+            case tt.Trans(source=source):
+                return 1 - self._loaded_along(source)
+            case op if op is not None and op.traits & ELEMENTWISE:
+                for operand in op.operands:
+                    if isinstance(operand.type, Tile) and operand not in self._cheap:
+                        return self._loaded_along(operand)
+            case _:
+                pass
+        return 1
 
     def _view(self, op: tt.Viewing) -> None:
         layout = self._homes[op.result]
@@ -520,7 +616,7 @@ class _Rewrite:
             made = self._make(value, layout, scope)
         else:
             scope = self._scopes[-1]
-            move = tt.ConvertLayout(self._new[value])
+            move = ttg.ConvertLayout(self._new[value])
             made = self._add(move, scope).results[0]
             move.location = value.op.location if value.op else None  # type: ignore[misc]
         made.layout = layout

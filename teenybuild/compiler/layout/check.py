@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import cast
 
-from teenybuild.compiler.ir import scf, tt
+from teenybuild.compiler.ir import scf, tt, ttg
 from teenybuild.compiler.ir.core import ELEMENTWISE, Function, Op, Value, VerifyError, walk
 from teenybuild.compiler.ir.moves import Exchange
-from teenybuild.compiler.ir.types import Tile
+from teenybuild.compiler.ir.types import Buffer, Tile, dtype_of, shape_of
 from teenybuild.compiler.layout.assign import product_fragments
-from teenybuild.compiler.layout.linear import Layout, drop_axis, scan_layout
+from teenybuild.compiler.layout.buffers import matrix
+from teenybuild.compiler.layout.linear import Layout, View, drop_axis, scan_layout
 from teenybuild.compiler.layout.policy import Policy
 from teenybuild.compiler.layout.views import view_of
 
@@ -49,11 +50,23 @@ def _check(op: Op, policy: Policy) -> None:
                 raise VerifyError(op, "its axis does not lie as a scan takes it")
         case tt.Dot():
             _same(op, [op.c, op.result])
-        case tt.Mma():
+        case ttg.Mma():
             held = product_fragments(op, policy)
             found = tuple(_layout(v) for v in (op.a, op.b, op.c, op.result))
             if held is None or found != (held.a, held.b, held.c, held.c):
                 raise VerifyError(op, "its tiles do not lie as tensor cores take them")
+        case ttg.GroupMma():
+            held = product_fragments(op, policy)
+            registers = [op.c, op.result, *([op.a] if isinstance(op.a.type, Tile) else [])]
+            if held is None or [_layout(v) for v in registers] != [held.c, held.c, held.a][: len(registers)]:
+                raise VerifyError(op, "its tiles do not lie as tensor cores take them")
+            for operand, k in ((op.a, 1), (op.b, 0)):
+                if isinstance(operand.type, Buffer):
+                    places, size = cast(View, operand.layout), dtype_of(operand.type).size
+                    if matrix(places, shape_of(operand.type), k, size) is None:
+                        raise VerifyError(
+                            op, "an operand does not lie in shared memory as tensor cores read it"
+                        )
         case tt.Gather():
             _same(op, [op.index, op.result])
         case tt.Histogram():

@@ -16,12 +16,16 @@ from teenybuild.compiler.layout.linear import Layout, log2
 ROWS, COLUMNS, ROW_BYTES = 16, 8, 32
 
 
+#: Warps that multiply together on the architecture that has it, rows of their result, and columns of one instruction's at most.
+GROUP, GROUP_ROWS, GROUP_COLUMNS = 4, 64, 256
+
+
 @dataclass(frozen=True, slots=True)
 class Fragments:
-    """Layouts of ``a`` [m, k], ``b`` [k, n] and the result [m, n]."""
+    """Layouts of ``a`` [m, k], ``b`` [k, n] and the result [m, n]; ``b`` is None where it is read from shared memory, as ``a`` may then be."""
 
     a: Layout
-    b: Layout
+    b: Layout | None
     c: Layout
 
 
@@ -72,8 +76,79 @@ def fragments(m: int, n: int, k: int, size: int, warps: int) -> Fragments | None
     )
 
 
+def group_fragments(m: int, n: int, k: int, size: int, warps: int) -> Fragments | None:
+    """The same where four warps multiply together: each has 16 of 64 rows, and what it holds of a row is as above (PTX ISA, ``wgmma``)."""
+    if warps < GROUP or m < GROUP_ROWS or n < COLUMNS or k * size < ROW_BYTES:
+        return None
+    rows, columns = log2(m), log2(n)
+    # Groups have rows of their own as far as there are rows: then no two of them read the same of the larger operand's share.
+    for _ in range(log2(warps // GROUP)):
+        if 1 << rows > GROUP_ROWS:
+            rows -= 1
+        elif 1 << columns > COLUMNS:
+            columns -= 1
+    down, right = range(rows, log2(m)), range(columns, log2(n))
+    spare = [0] * (log2(warps // GROUP) - len(down) - len(right))
+    word, deep = log2(4 // size), log2(k)
+    quarter = range(4, 6)
+    return Fragments(
+        Layout(
+            (m, k),
+            (*_bits(1, range(word)), k << 3, *_bits(1, range(word + 2, deep)), *_bits(k, range(6, rows))),
+            (*_bits(1, range(word, word + 2)), *_bits(k, range(3))),
+            (*_bits(k, quarter), *_bits(k, down), *[0] * len(right), *spare),
+        ),
+        None,
+        Layout(
+            (m, n),
+            (1, n << 3, *_bits(1, range(3, columns)), *_bits(n, range(6, rows))),
+            (2, 4, *_bits(n, range(3))),
+            (*_bits(n, quarter), *_bits(n, down), *_bits(1, right), *spare),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStep:
+    """One instruction of four warps: ``a`` as registers, or as the index of its first element where it is in shared memory; ``b`` as the latter."""
+
+    a: tuple[int, ...] | int
+    b: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPart:
+    """One part of the result, ``columns`` wide: the registers that hold it, from ``first`` on, and the steps that add to it."""
+
+    first: int
+    columns: int
+    steps: tuple[GroupStep, ...]
+
+
+def group_parts(a: Layout | None, c: Layout, k: int, size: int) -> Iterator[GroupPart]:
+    """All instructions of the first group of warps; ``a`` is None where it is in shared memory. Its registers come a word after the other."""
+    n = c.shape[1]
+    held = _places(a) if a else None
+    places = _places(c)
+    width = min(GROUP_COLUMNS, 1 << sum(basis < n for basis in c.registers + c.lanes))
+    many, half = 4 // size, 16 // size
+    for index in sorted(places):
+        row, column = divmod(index, n)
+        if row % GROUP_ROWS or column % width:
+            continue
+        steps: list[GroupStep] = []
+        for first in range(0, k, 2 * half):
+            left: tuple[int, ...] | int = row * k + first
+            if held is not None:
+                words = [(row + 8 * (w & 1), first + half * (w >> 1)) for w in range(4)]
+                left = tuple(held[r * k + at + i] for r, at in words for i in range(many))
+            steps.append(GroupStep(left, first * n + column))
+        yield GroupPart(places[index], width, tuple(steps))
+
+
 def steps(held: Fragments, size: int) -> Iterator[Step]:
     """All instructions of a lane; those that add to the same part of the result follow each other, k in order."""
+    assert held.b is not None
     k, n = held.b.shape
     a, b, c = (_places(layout) for layout in (held.a, held.b, held.c))
     many, half = 4 // size, 16 // size

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import Protocol
 
-from teenybuild.compiler.layout.fragments import Fragments, fragments
+from teenybuild.compiler.layout.fragments import Fragments, fragments, group_fragments
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets, blocked, exchanged, log2, row_major
-from teenybuild.dtypes import DType, bf16, f16, i8
+from teenybuild.dtypes import DType, bf16, f16, f32, i8
+from teenybuild.targets import Arch
 
 #: Lanes of a warp, on every GPU there is.
 LANES = 32
@@ -16,14 +17,20 @@ LANES = 32
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a program does with tiles of one shape: ``stores`` writes, of the first ``reach`` elements if that is known."""
+    """What a program does with tiles of one shape: ``stores`` writes, of the first ``reach`` elements if that is known; whether it multiplies them."""
 
     stores: int = 0
     reach: int | None = None
+    multiplied: bool = False
 
 
 class Policy(Protocol):
     """Chooses layouts for the operations that care; the others follow their operands."""
+
+    @property
+    def copies(self) -> bool:
+        """Whether the machine copies memory to shared memory beside the program."""
+        ...
 
     def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int, use: Use = Use()) -> Layout:
         """For loads and stores whose pointers run along ``order[0]`` fastest, ``vector`` elements an access at most."""
@@ -37,8 +44,10 @@ class Policy(Protocol):
         """For the accumulator of a product that is summed up element by element."""
         ...
 
-    def fragments(self, a: tuple[int, ...], b: tuple[int, ...], dtype: DType) -> Fragments | None:
-        """For a product of tiles of ``dtype`` on tensor cores; None where there are none for it."""
+    def fragments(
+        self, a: tuple[int, ...], b: tuple[int, ...], dtype: DType, total: DType
+    ) -> Fragments | None:
+        """For a product of tiles of ``dtype`` on tensor cores, added to a tile of ``total``; None where there are none for it."""
         ...
 
     def stored(self, value: Layout, access: Layout) -> Layout:
@@ -56,8 +65,11 @@ class WarpPolicy:
 
     warps: int
     lanes: int = LANES
-    #: What tensor cores multiply.
+    #: What tensor cores multiply: within a warp, and in groups of four from shared memory.
     products: frozenset[DType] = frozenset()
+    group_products: frozenset[DType] = frozenset()
+    #: Whether memory is copied to shared memory beside the program.
+    copies: bool = False
 
     def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int, use: Use = Use()) -> Layout:
         total, threads = prod(shape), self.lanes * self.warps
@@ -67,6 +79,8 @@ class WarpPolicy:
         # What is never touched should be whole registers of all threads, which are then nobody's work, not threads that have none.
         scattered = use.reach is not None and use.reach <= total - width * threads
         # Two accesses of a warp are no page of DRAM, and where several arrays are written better apart (benchmarks/notes.md).
+        # Rows of a matrix are a page each: what all warps read at once should be of few of them.
+        scattered |= use.multiplied
         scattered |= len(shape) == 1 and total == 2 * width * threads and use.stores > 1
         return blocked(shape, order, vectors, self.lanes, self.warps, scattered=scattered)
 
@@ -84,10 +98,15 @@ class WarpPolicy:
         order = tuple(reversed(range(len(shape))))
         return blocked(shape, order, (*(1 for _ in most), tall, wide), self.lanes, self.warps)
 
-    def fragments(self, a: tuple[int, ...], b: tuple[int, ...], dtype: DType) -> Fragments | None:
+    def fragments(
+        self, a: tuple[int, ...], b: tuple[int, ...], dtype: DType, total: DType
+    ) -> Fragments | None:
         match a, b:
             case (m, k), (_, n) if dtype in self.products:
-                return fragments(m, n, k, dtype.size, self.warps)
+                held = None
+                if dtype in self.group_products and total == f32:
+                    held = group_fragments(m, n, k, dtype.size, self.warps)
+                return held or fragments(m, n, k, dtype.size, self.warps)
             case _:
                 return None
 
@@ -106,6 +125,8 @@ class WarpPolicy:
 class RowMajorPolicy:
     """As many lanes as elements, in order: nothing ever has to move, and a CPU runs along them in vectors."""
 
+    copies: bool = False
+
     def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int, use: Use = Use()) -> Layout:
         return row_major(shape)
 
@@ -115,7 +136,7 @@ class RowMajorPolicy:
     def dot(self, shape: tuple[int, ...]) -> Layout:
         return row_major(shape)
 
-    def fragments(self, a: tuple[int, ...], b: tuple[int, ...], dtype: DType) -> None:
+    def fragments(self, a: tuple[int, ...], b: tuple[int, ...], dtype: DType, total: DType) -> None:
         return None
 
     def stored(self, value: Layout, access: Layout) -> Layout:
@@ -125,6 +146,15 @@ class RowMajorPolicy:
         return row_major(view.source)
 
 
-def gpu_policy(sm: int, warps: int) -> WarpPolicy:
-    """What GPUs of a compute capability want: from 80 on, there are tensor cores for f16 and bf16 that sum in f32, and for i8 in i32."""
-    return WarpPolicy(warps, products=frozenset({f16, bf16, i8}) if sm >= 80 else frozenset())
+#: What has instructions for products of four warps (PTX ISA, ``wgmma``).
+GROUPS_MULTIPLY = "sm_90a"
+
+
+def gpu_policy(gpu: Arch, warps: int) -> WarpPolicy:
+    """What an architecture wants: from 80 on, there are tensor cores for f16 and bf16 that sum in f32, and for i8 in i32."""
+    return WarpPolicy(
+        warps,
+        products=frozenset({f16, bf16, i8}) if gpu.sm >= 80 else frozenset(),
+        copies=gpu.sm >= 80,
+        group_products=frozenset({f16, bf16}) if gpu.name == GROUPS_MULTIPLY else frozenset(),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
-from teenybuild.compiler.ir import tt
+from teenybuild.compiler.ir import ttg
 from teenybuild.compiler.ir.core import Op, Value
 from teenybuild.compiler.ir.types import Element, element
 from teenybuild.compiler.layout.linear import Layout, View
@@ -15,7 +15,7 @@ from teenybuild.compiler.lower.machine import LaneRegisters, Machine
 from teenybuild.compiler.lower.memory import element_address, owns
 
 
-def lower_convert(machine: Machine, op: tt.ConvertLayout) -> None:
+def lower_convert(machine: Machine, op: ttg.ConvertLayout) -> None:
     """See the module's text."""
     source, result = cast(Layout, op.source.layout), cast(Layout, op.result.layout)
     if source.threads == result.threads:

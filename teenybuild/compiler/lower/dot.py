@@ -8,17 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from teenybuild.compiler.ir import tt
-from teenybuild.compiler.ir.types import dtype_of, shape_of
-from teenybuild.compiler.layout.fragments import Fragments, steps
-from teenybuild.compiler.layout.linear import Layout
+from teenybuild.compiler.ir import tt, ttg
+from teenybuild.compiler.ir.core import Value
+from teenybuild.compiler.ir.types import Buffer, dtype_of, element, shape_of
+from teenybuild.compiler.layout.buffers import matrix
+from teenybuild.compiler.layout.fragments import GROUP, Fragments, group_parts, steps
+from teenybuild.compiler.layout.linear import Layout, View, log2
+from teenybuild.compiler.lower.buffers import stage_offset
 from teenybuild.compiler.lower.convert import write_shared
 from teenybuild.compiler.lower.lane import Lane, element_bits
-from teenybuild.compiler.lower.machine import LaneRegisters, Machine
+from teenybuild.compiler.lower.machine import GroupProduct, LaneRegisters, Machine, SharedOperand
 from teenybuild.dtypes import DType, f16, f32, i32
 
 
-def accumulates_in(op: tt.Dot | tt.Mma) -> DType:
+def accumulates_in(op: tt.Dot | ttg.Mma | ttg.GroupMma) -> DType:
     """The dtype products are summed in: the accumulator's; f32 for an f16 one, rounded at the end of each dot."""
     out = dtype_of(op.c.type)
     return f32 if out == f16 else out
@@ -56,10 +59,45 @@ def lower_dot(machine: Machine, op: tt.Dot) -> None:
     machine.bind(op.result, held[0])
 
 
-def lower_mma(machine: Machine, op: tt.Mma) -> None:
+def lower_mma(machine: Machine, op: ttg.Mma) -> None:
     """A product on tensor cores: what each lane holds of the operands, multiplied instruction by instruction."""
     held = Fragments(*(cast(Layout, v.layout) for v in (op.a, op.b, op.c)))
     machine.multiply(op, list(steps(held, element_bits(dtype_of(op.a.type)) // 8)))
+
+
+def lower_group_mma(machine: Machine, op: ttg.GroupMma) -> None:
+    """A product by groups of four warps: which instruction reads what, and from where."""
+    size = element_bits(dtype_of(op.a.type)) // 8
+    (_, n), (_, k) = shape_of(op.c.type), shape_of(op.a.type)
+    c = cast(Layout, op.c.layout)
+    a = None if isinstance(op.a.type, Buffer) else cast(Layout, op.a.layout)
+    parts = list(group_parts(a, c, k, size))
+    groups = c.warps[log2(GROUP) :]
+    steps_ = [step for part in parts for step in part.steps]
+    left = None
+    if a is None:
+        starts = [step.a for step in steps_ if isinstance(step.a, int)]
+        left = _shared_operand(machine, op.a, op.stages[0], 1, [basis // n * k for basis in groups], starts)
+    right = _shared_operand(
+        machine, op.b, op.stages[-1], 0, [basis % n for basis in groups], [step.b for step in steps_]
+    )
+    machine.meet()
+    machine.multiply_group(op, GroupProduct(left, right, parts))
+
+
+def _shared_operand(
+    machine: Machine, buffer: Value, stage: Value, k: int, groups: Sequence[int], starts: Sequence[int]
+) -> SharedOperand:
+    places, size = cast(View, buffer.layout), element_bits(element(buffer.type)) // 8
+    found = matrix(places, shape_of(buffer.type), k, size)
+    assert found is not None, "layout assignment puts operands where products can read them"
+    return SharedOperand(
+        found,
+        machine.buffers[buffer],
+        stage_offset(machine, machine.uniform, buffer, stage),
+        tuple(size * places.moved(index) for index in groups),
+        {index: size * places.moved(index) for index in starts},
+    )
 
 
 def _at(lane: Lane, index: str, flip: int, size: int, base: int) -> str:
@@ -95,14 +133,14 @@ def _product(machine: Machine, lane: Lane, op: tt.Dot, layout: Layout, a: int, b
             i = lane.two("xor", "i32", row, lane.number(r, i32))
             index = lane.two("add", "i32", lane.two("mul", "i32", i, lane.number(k, i32)), at)
             left[r] = _load(machine, lane, source, total, _at(lane, index, 0, size, a))
-        for matrix, c in columns:
+        for number, c in columns:
             j = lane.two("xor", "i32", column, lane.number(c, i32))
             i = at
             if first is not None:
-                which = lane.two("xor", "i32", first, lane.number(matrix, i32))
+                which = lane.two("xor", "i32", first, lane.number(number, i32))
                 i = lane.two("add", "i32", lane.two("mul", "i32", which, lane.number(k, i32)), at)
             index = lane.two("add", "i32", lane.two("mul", "i32", i, lane.number(n, i32)), j)
-            right[matrix, c] = _load(machine, lane, source, total, _at(lane, index, 0, size, b))
+            right[number, c] = _load(machine, lane, source, total, _at(lane, index, 0, size, b))
         return [
             multiply_add(lane, total, left[index // n], right[index // (m * n), index % n], s)
             for index, s in zip(layout.indices, sums, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
-from teenybuild.compiler.ir import scf, tt
+from teenybuild.compiler.ir import scf, tt, ttg
 from teenybuild.compiler.ir.constant import Constant
 from teenybuild.compiler.ir.core import ELEMENTWISE, TERMINATOR, Block, Function, Op, walk
 from teenybuild.compiler.ir.moves import Exchange
@@ -16,10 +16,18 @@ from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
 from teenybuild.compiler.layout.views import view_of
 from teenybuild.compiler.lower.assembly import lower_assembly
 from teenybuild.compiler.lower.atomic import lower_atomic
+from teenybuild.compiler.lower.buffers import (
+    lower_allocate,
+    lower_copy,
+    lower_free,
+    lower_get,
+    lower_put,
+    lower_viewed,
+)
 from teenybuild.compiler.lower.control import lower_for, lower_if, lower_while
 from teenybuild.compiler.lower.convert import lower_convert
 from teenybuild.compiler.lower.debug import DebugInfo, Lines
-from teenybuild.compiler.lower.dot import lower_dot, lower_mma
+from teenybuild.compiler.lower.dot import lower_dot, lower_group_mma, lower_mma
 from teenybuild.compiler.lower.elementwise import RULES
 from teenybuild.compiler.lower.gather import lower_exchange, lower_gather, lower_histogram
 from teenybuild.compiler.lower.lane import Lane
@@ -57,14 +65,25 @@ class FunctionLowering:
             tt.Histogram: lambda op: lower_histogram(machine, cast(tt.Histogram, op)),
             Exchange: lambda op: lower_exchange(machine, cast(Exchange, op)),
             tt.Dot: lambda op: lower_dot(machine, cast(tt.Dot, op)),
-            tt.Mma: lambda op: lower_mma(machine, cast(tt.Mma, op)),
+            ttg.Mma: lambda op: lower_mma(machine, cast(ttg.Mma, op)),
             tt.AtomicRmw: lambda op: lower_atomic(machine, cast(tt.AtomicRmw, op), op.result in self._used),
             tt.AtomicCas: lambda op: lower_atomic(machine, cast(tt.AtomicCas, op), op.result in self._used),
             tt.InlineAsm: lambda op: lower_assembly(machine, cast(tt.InlineAsm, op)),
             tt.Barrier: lambda op: _barrier(machine),
             tt.Print: lambda op: lower_report(machine, op, lines),
             tt.Assert: lambda op: lower_report(machine, op, lines),
-            tt.ConvertLayout: lambda op: lower_convert(machine, cast(tt.ConvertLayout, op)),
+            ttg.GroupMma: lambda op: lower_group_mma(machine, cast(ttg.GroupMma, op)),
+            ttg.WaitProducts: lambda op: machine.wait_products(cast(ttg.WaitProducts, op)),
+            ttg.Allocate: lambda op: lower_allocate(machine, cast(ttg.Allocate, op)),
+            ttg.Free: lambda op: lower_free(machine, cast(ttg.Free, op)),
+            ttg.Viewed: lambda op: lower_viewed(machine, cast(ttg.Viewed, op)),
+            ttg.Put: lambda op: lower_put(machine, cast(ttg.Put, op)),
+            ttg.Get: lambda op: lower_get(machine, cast(ttg.Get, op)),
+            ttg.CopyAsync: lambda op: lower_copy(machine, cast(ttg.CopyAsync, op), axes),
+            ttg.CommitCopies: lambda op: machine.commit_copies(),
+            ttg.WaitCopies: lambda op: machine.wait_copies(cast(ttg.WaitCopies, op).pending),
+            ttg.Publish: lambda op: machine.publish(cast(ttg.Publish, op).products),
+            ttg.ConvertLayout: lambda op: lower_convert(machine, cast(ttg.ConvertLayout, op)),
             scf.For: lambda op: lower_for(machine, cast(scf.For, op), self.block),
             scf.While: lambda op: lower_while(machine, cast(scf.While, op), self.block),
             scf.If: lambda op: lower_if(machine, cast(scf.If, op), self.block),

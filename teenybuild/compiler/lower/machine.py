@@ -7,14 +7,16 @@ stay within a lane run inside a :class:`Lane`; where lanes meet, a rule works on
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from teenybuild.compiler.ir.core import Op, Value
-from teenybuild.compiler.ir.tt import Cache, Dot, Eviction, InlineAsm, Mma, Ordering, Rmw, Scope
+from teenybuild.compiler.ir.tt import Cache, Dot, Eviction, InlineAsm, Ordering, Rmw, Scope
+from teenybuild.compiler.ir.ttg import GroupMma, Mma, WaitProducts
 from teenybuild.compiler.ir.types import Element
-from teenybuild.compiler.layout.fragments import Step
+from teenybuild.compiler.layout.buffers import Matrix
+from teenybuild.compiler.layout.fragments import GroupPart, Step
 from teenybuild.compiler.layout.linear import Layout, View
 from teenybuild.compiler.layout.policy import Policy
 from teenybuild.compiler.lower.lane import Lane
@@ -58,6 +60,38 @@ class Access:
     volatile: bool = False
     #: Whose access it is.
     op: Op | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Where a buffer lies: bytes from the start of shared memory, and of all of it."""
+
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharedOperand:
+    """An operand of a product, in shared memory.
+
+    It starts at ``room`` + ``stage`` (an i32 in bytes; empty for none); each group of warps at the XOR of ``groups`` for the bits of its
+    number, and each step at its byte of ``starts``, beyond that.
+    """
+
+    matrix: Matrix
+    room: Room
+    stage: str
+    groups: tuple[int, ...]
+    starts: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupProduct:
+    """How groups of four warps multiply: ``a`` is None where it is in registers."""
+
+    a: SharedOperand | None
+    b: SharedOperand
+    parts: Sequence[GroupPart]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +140,8 @@ class Machine(ABC):
 
     text: Text
     policy: Policy
+    #: Where buffers lie.
+    buffers: dict[Value, Room]
     #: For scalars.
     uniform: Lane
 
@@ -202,6 +238,14 @@ class Machine(ABC):
         """Lowers a product of whole tiles in the machine's own way; False where it has none."""
 
     @abstractmethod
+    def multiply_group(self, op: GroupMma, product: GroupProduct) -> None:
+        """Begins a product of groups of four warps."""
+
+    @abstractmethod
+    def wait_products(self, op: WaitProducts) -> None:
+        """Waits until no more than ``op.pending`` of them are under way."""
+
+    @abstractmethod
     def multiply(self, op: Mma, steps: Sequence[Step]) -> None:
         """A product on tensor cores: ``steps`` one after the other in every lane."""
 
@@ -278,6 +322,46 @@ class Machine(ABC):
     @abstractmethod
     def shared_count(self, lane: Lane, address: str, mask: str) -> None:
         """Adds one to the i32 at a byte offset (i32) of shared memory where the mask holds; lanes may meet at one."""
+
+    @abstractmethod
+    def hold_shared(self, size: int, alignment: int) -> int:
+        """Sets aside ``size`` bytes of shared memory until they are released; the offset of the first."""
+
+    @abstractmethod
+    def release(self, offset: int) -> None:
+        """What was held from ``offset`` on may be used otherwise, after a barrier."""
+
+    def begin_copy(self, address: str, size: int) -> None:
+        """A tile of ``size`` bytes is going to be copied to ``address`` (i32) of shared memory."""
+        return
+
+    @abstractmethod
+    def copy_async(
+        self,
+        lane: Lane,
+        access: Access,
+        pointer: str,
+        offset: int,
+        mask: str | None,
+        address: str,
+        when: str,
+    ) -> None:
+        """Asks for a copy of ``access.count`` neighbours at ``pointer`` + ``offset`` to ``address`` (i32) of shared memory, or of zeros if masked off.
+
+        Of nothing unless ``when``, which is uniform.
+        """
+
+    @abstractmethod
+    def commit_copies(self) -> None:
+        """What was asked for since the last commit is a group."""
+
+    @abstractmethod
+    def wait_copies(self, pending: int) -> None:
+        """Waits until no more than ``pending`` groups are under way."""
+
+    @abstractmethod
+    def publish(self, products: bool) -> None:
+        """A barrier, after which ``products`` of groups of warps see what lanes wrote to shared memory."""
 
     @abstractmethod
     def barrier(self, writing: tuple[int, int] | None = None) -> None:

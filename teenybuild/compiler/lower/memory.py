@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from teenybuild.compiler.ir import tt
+from teenybuild.compiler.ir import tt, ttg
 from teenybuild.compiler.ir.core import Value
 from teenybuild.compiler.ir.types import Pointer, Tile, element
-from teenybuild.compiler.layout.assign import WIDEST, fastest_axes, widest_access
+from teenybuild.compiler.layout.assign import WIDEST, fastest_axes, neighbours
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.linear import Layout, axis_offsets
 from teenybuild.compiler.lower.lane import Lane
@@ -41,7 +41,7 @@ class Pieces(Sequence[str]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class Group:
     """Registers that one access serves, in order of address; ``anchor`` is the register whose pointer is used, ``offset`` bytes before."""
 
     registers: tuple[int, ...]
@@ -59,30 +59,24 @@ def _layout(value: Value) -> Layout:
     return cast(Layout, value.layout)
 
 
-def _plan(op: tt.Load | tt.Store, axes: AxisAnalysis) -> tuple[Access, list[_Group]]:
+def plan(op: tt.Load | tt.Store | ttg.CopyAsync, axes: AxisAnalysis) -> tuple[Access, list[Group]]:
     """How the registers of an access are grouped, from what is known of its pointers and mask."""
     layout = _layout(op.pointer)
     dtype = _pointee(op.pointer)
     axis = fastest_axes(op.pointer, axes)[0]
     unit = 1 << axis_offsets(layout.shape)[axis]
-    count = 1
-    # Registers 0, 1, … that are neighbours along the fastest axis, as the layout's lowest bases say.
-    most = widest_access(op, axis, axes)
-    for basis in layout.registers:
-        if count * 2 > most or basis != unit * count:
-            break
-        count *= 2
+    count = neighbours(op, layout, axes)
     info = axes[op.pointer]
     # Every register whose address differs from an earlier one's by a constant shares that one's pointer.
     same_run = ~((info.contiguity[axis] - 1) * unit)
     anchors: dict[int, tuple[int, int]] = {}
-    groups: list[_Group] = []
+    groups: list[Group] = []
     for first in range(0, layout.count, count):
         index = layout.indices[first]
         run = index & same_run
         anchor, at = anchors.setdefault(run, (first, index))
         offset = ((index - at) // unit) * dtype.size
-        groups.append(_Group(tuple(range(first, first + count)), anchor, offset))
+        groups.append(Group(tuple(range(first, first + count)), anchor, offset))
     run, uniform = _lane_runs(op, axes, layout, axis, unit, count)
     divisor = (
         info.divisibility[axis]
@@ -93,13 +87,20 @@ def _plan(op: tt.Load | tt.Store, axes: AxisAnalysis) -> tuple[Access, list[_Gro
     return _hinted(op, Access(dtype, count, alignment, run, uniform)), groups
 
 
-def _hinted(op: tt.Load | tt.Store, access: Access) -> Access:
+def _hinted(op: tt.Load | tt.Store | ttg.CopyAsync, access: Access) -> Access:
+    if isinstance(op, ttg.CopyAsync):
+        return replace(access, op=op)
     volatile = isinstance(op, tt.Load) and op.volatile
     return replace(access, cache=op.cache, eviction=op.eviction, volatile=volatile, op=op)
 
 
 def _lane_runs(
-    op: tt.Load | tt.Store, axes: AxisAnalysis, layout: Layout, axis: int, unit: int, count: int
+    op: tt.Load | tt.Store | ttg.CopyAsync,
+    axes: AxisAnalysis,
+    layout: Layout,
+    axis: int,
+    unit: int,
+    count: int,
 ) -> tuple[int, int]:
     """How many neighbouring lanes have addresses that follow each other, and how many of those share one mask."""
     run = 1
@@ -118,7 +119,7 @@ def lower_load(machine: Machine, op: tt.Load, axes: AxisAnalysis) -> None:
     if not isinstance(op.pointer.type, Tile):
         _scalar_load(machine, op, axes)
         return
-    access, groups = _plan(op, axes)
+    access, groups = plan(op, axes)
 
     def rule(lane: Lane) -> LaneRegisters:
         pointers = lane.registers(op.pointer)
@@ -160,7 +161,7 @@ def lower_store(machine: Machine, op: tt.Store, axes: AxisAnalysis) -> None:
         _scalar_store(machine, op, axes)
         return
     layout = _layout(op.pointer)
-    access, groups = _plan(op, axes)
+    access, groups = plan(op, axes)
     owned = layout.replica_bits
     if owned:
         # A vector's lanes then have masks of their own.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-from teenybuild.compiler.ir import tt
+from teenybuild.compiler.ir import tt, ttg
 from teenybuild.compiler.ir.core import Op, Value
 from teenybuild.compiler.ir.types import Element, Pointer, element, numel, shape_of
 from teenybuild.compiler.lower.debug import Lines
@@ -85,7 +85,7 @@ class Report:
         match self.op:
             case tt.Print(prefix=text) | tt.Assert(message=text):
                 return text
-            case tt.Load():
+            case tt.Load() | ttg.CopyAsync():
                 return "load"
             case tt.Store():
                 return "store"

@@ -30,6 +30,8 @@ class SharedMemory:
         #: Bytes in use at most.
         self.size = 0
         self._written: list[_Interval] = []
+        #: What is taken until it is released.
+        self._held: list[_Interval] = []
         self._read: list[_Interval] = []
         #: Whether buffers may still be read that are not in the list.
         self._unknown = False
@@ -41,14 +43,29 @@ class SharedMemory:
         if wait:
             self._unknown = False
             self._read = []
-        offset = self._gap(size, alignment, self._written + self._read)
+        offset = self._gap(size, alignment, self._written + self._read + self._held)
         if not wait and self._read and offset + size > max(self.size, _ROOM):
             wait, self._read = True, []
-            offset = self._gap(size, alignment, self._written)
+            offset = self._gap(size, alignment, self._written + self._held)
         self._written.append((offset, offset + size))
         self._placed += 1
         self.size = max(self.size, offset + size)
         return offset, wait
+
+    def hold(self, size: int, alignment: int) -> tuple[int, bool]:
+        """The same for what lives until it is released, whatever barriers come."""
+        offset, wait = self.place(size, alignment)
+        self._written.remove((offset, offset + size))
+        self._held.append((offset, offset + size))
+        return offset, wait
+
+    def release(self, offset: int) -> None:
+        """What is held at ``offset`` may still be read by slower warps, but no longer after a barrier."""
+        for interval in self._held:
+            if interval[0] == offset:
+                self._held.remove(interval)
+                self._read.append(interval)
+                return
 
     def barrier(self, writing: _Interval | None = None) -> None:
         """What was written is read from now on; what was being read no longer is, but for ``writing`` (start, stop), which was written too."""

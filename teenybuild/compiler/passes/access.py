@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from teenybuild.compiler.ir import scf, tt
+from teenybuild.compiler.ir import scf, tt, ttg
 from teenybuild.compiler.ir.core import Function, Op, Value, walk
 from teenybuild.compiler.ir.types import Pointer, element
 from teenybuild.dtypes import i8
@@ -28,7 +28,7 @@ def accesses(function: Function) -> Iterator[tuple[str | None, Op, Literal["read
     roots = _Roots(function)
     names = dict(zip(function.body.args, function.arg_names, strict=True))
     for op in walk(function.body):
-        if isinstance(op, tt.Load | tt.Store | tt.AtomicRmw | tt.AtomicCas):
+        if isinstance(op, tt.Load | ttg.CopyAsync | tt.Store | tt.AtomicRmw | tt.AtomicCas):
             for arg in function.body.args:
                 if arg in roots.of(op.pointer):
                     for kind in _KINDS[type(op)]:
@@ -47,6 +47,7 @@ def strays(function: Function) -> frozenset[Op]:
 
 _KINDS: dict[type[Op], tuple[Literal["read", "write"], ...]] = {
     tt.Load: ("read",),
+    ttg.CopyAsync: ("read",),
     tt.Store: ("write",),
     tt.AtomicRmw: ("read", "write"),
     tt.AtomicCas: ("read", "write"),

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from teenybuild.compiler.ir.core import Function, Op, Value, walk
-from teenybuild.compiler.ir.tt import Dot, InlineAsm, Mma
+from teenybuild.compiler.ir.tt import Dot, InlineAsm
+from teenybuild.compiler.ir.ttg import GroupMma, Mma, WaitProducts
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.fragments import Step
@@ -32,6 +33,7 @@ from teenybuild.compiler.lower.machine import (
     Carry,
     Combine,
     Extremum,
+    GroupProduct,
     Held,
     Join,
     LaneRegisters,
@@ -42,7 +44,15 @@ from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.passes.access import strays
 from teenybuild.compiler.passes.streams import Streams
-from teenybuild.compiler.targets import host_arrays, host_atomics, host_memory, host_mma, host_reports
+from teenybuild.compiler.targets import (
+    host_arrays,
+    host_atomics,
+    host_copies,
+    host_groups,
+    host_memory,
+    host_mma,
+    host_reports,
+)
 from teenybuild.compiler.targets.base import Lowered, Settings
 from teenybuild.compiler.targets.host_abi import entry_parameters, range_function
 from teenybuild.compiler.targets.host_dot import lower_whole_dot
@@ -62,7 +72,7 @@ class HostTarget:
 
     @property
     def policy(self) -> Policy:
-        return gpu_policy(self.emulated.sm, self.settings.num_warps) if self.emulated else RowMajorPolicy()
+        return gpu_policy(self.emulated, self.settings.num_warps) if self.emulated else RowMajorPolicy()
 
     def lower(
         self, function: Function, axes: AxisAnalysis, lines: Lines, *, lineinfo: bool, checked: bool
@@ -139,6 +149,8 @@ class HostMachine(Machine):
         self.policy = policy
         self.uniform = Lane(self, 1)
         self.shared_memory = SharedMemory()
+        self.buffers = {}
+        self._copies: host_copies.Queue | None = None
         #: Lanes of every tile, where a GPU is emulated; None where each tile has its own.
         self.emulated = threads
         self._arrays: dict[Value, host_arrays.Array] = {}
@@ -169,14 +181,18 @@ class HostMachine(Machine):
         """(bytes of scratch a program needs, the lines that set the frame up)."""
         size = -(-self._frame_size // 64) * 64
         shared = -(-self.shared_memory.size // 64) * 64
-        total = size + shared
+        # What copies bring waits in a shadow of shared memory.
+        total = size + shared * (2 if self._copies is not None else 1)
         if not total:
             return 0, ""
         lines = f"  %frame = alloca [{total} x i8], align 64\n"
         scratch = 0
         if total > LARGEST_STACK_FRAME:
             lines, scratch = "  %frame = getelementptr i8, ptr %scratch, i64 0\n", total
-        return scratch, lines + f"  %shared = getelementptr i8, ptr %frame, i64 {size}\n"
+        lines += f"  %shared = getelementptr i8, ptr %frame, i64 {size}\n"
+        if self._copies is not None:
+            lines += f"  %shadow = getelementptr i8, ptr %frame, i64 {size + shared}\n"
+        return scratch, lines
 
     # Representation -------------------------------------------------------------------------------------------
 
@@ -208,11 +224,15 @@ class HostMachine(Machine):
         """A new array of the program's frame."""
         stored = "i8" if kind == i1 else self.carrier(kind)
         size = host_arrays.size_of(stored)
-        offset = -(-self._frame_size // 64) * 64
-        self._frame_size = offset + registers * threads * size
-        with self.text.into(self.text.entry):
-            pointer = self.text.op(f"getelementptr i8, ptr %frame, i64 {offset}")
+        pointer = self.reserve(registers * threads * size)
         return host_arrays.Array(pointer, self.carrier(kind), stored, size, registers, threads)
+
+    def reserve(self, size: int) -> str:
+        """A pointer to so many bytes of the program's frame."""
+        offset = -(-self._frame_size // 64) * 64
+        self._frame_size = offset + size
+        with self.text.into(self.text.entry):
+            return self.text.op(f"getelementptr i8, ptr %frame, i64 {offset}")
 
     # Order of work --------------------------------------------------------------------------------------------
 
@@ -420,6 +440,14 @@ class HostMachine(Machine):
         self.meet()
         host_mma.multiply(self, op, steps)
 
+    def multiply_group(self, op: GroupMma, product: GroupProduct) -> None:
+        self.meet()
+        host_groups.multiply_group(self, op, product)
+
+    def wait_products(self, op: WaitProducts) -> None:
+        for value, result in zip(op.values, op.results, strict=True):
+            self._arrays[result] = self.array_of(value)
+
     def array_of(self, value: Value) -> host_arrays.Array:
         """The array a tile stands in; a cheap or pending one is written out first."""
         self.meet()
@@ -502,6 +530,48 @@ class HostMachine(Machine):
 
     def shared(self, size: int, alignment: int) -> int:
         return self.shared_memory.place(size, alignment)[0]
+
+    def hold_shared(self, size: int, alignment: int) -> int:
+        return self.shared_memory.hold(size, alignment)[0]
+
+    def release(self, offset: int) -> None:
+        self.shared_memory.release(offset)
+
+    @property
+    def copies(self) -> host_copies.Queue:
+        """The copies that are under way."""
+        if self._copies is None:
+            self._copies = host_copies.queue(self)
+        return self._copies
+
+    def begin_copy(self, address: str, size: int) -> None:
+        host_copies.begin(self, address, size)
+
+    def copy_async(
+        self,
+        lane: Lane,
+        access: Access,
+        pointer: str,
+        offset: int,
+        mask: str | None,
+        address: str,
+        when: str,
+    ) -> None:
+        reads = lane.broadcast(i1, when)
+        if mask is not None:
+            reads = lane.two("and", "i1", mask, reads)
+        host_copies.copy(self, lane, access, self.load(lane, access, pointer, offset, reads, None), address)
+
+    def commit_copies(self) -> None:
+        self.meet()
+        host_copies.commit(self)
+
+    def wait_copies(self, pending: int) -> None:
+        self.meet()
+        host_copies.wait(self, pending)
+
+    def publish(self, products: bool) -> None:
+        self.barrier()
 
     def shared_count(self, lane: Lane, address: str, mask: str) -> None:
         host_memory.count(lane, self._shared_pointer(lane, address, 0), mask)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from teenybuild.compiler.ir.tt import Mma
+from teenybuild.compiler.ir.ttg import Mma
 from teenybuild.compiler.ir.types import dtype_of
 from teenybuild.compiler.layout.fragments import ROW_BYTES, Step
 from teenybuild.compiler.layout.policy import LANES

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import cast
 
 from teenybuild.compiler.ir.core import Function, Op, Value
-from teenybuild.compiler.ir.tt import Dot, InlineAsm, Mma
+from teenybuild.compiler.ir.tt import Dot, InlineAsm
+from teenybuild.compiler.ir.ttg import GroupMma, Mma, WaitProducts
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.fragments import Step
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
 from teenybuild.compiler.layout.policy import LANES, Policy, gpu_policy
+from teenybuild.compiler.layout.swizzle import WIDEST
 from teenybuild.compiler.lower.debug import DebugInfo, Lines
 from teenybuild.compiler.lower.function import FunctionLowering
 from teenybuild.compiler.lower.lane import Lane, thread_position
@@ -22,6 +24,7 @@ from teenybuild.compiler.lower.machine import (
     Atomic,
     Carry,
     Combine,
+    GroupProduct,
     Held,
     Join,
     LaneRegisters,
@@ -31,7 +34,7 @@ from teenybuild.compiler.lower.reports import Report
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.passes.streams import Streams
-from teenybuild.compiler.targets import nvptx_assembly, nvptx_mma, nvptx_reports
+from teenybuild.compiler.targets import nvptx_assembly, nvptx_copies, nvptx_groups, nvptx_mma, nvptx_reports
 from teenybuild.compiler.targets.base import Lowered, Residency, Settings
 from teenybuild.compiler.targets.nvptx_arithmetic import GpuArithmetic
 from teenybuild.compiler.targets.nvptx_flow import Branch, Phis
@@ -68,7 +71,7 @@ class NvptxTarget:
 
     @property
     def policy(self) -> Policy:
-        return gpu_policy(self.arch.sm, self.settings.num_warps)
+        return gpu_policy(self.arch, self.settings.num_warps)
 
     def lower(
         self, function: Function, axes: AxisAnalysis, lines: Lines, *, lineinfo: bool, checked: bool
@@ -84,6 +87,7 @@ class NvptxTarget:
             machine.text.do('call void asm sideeffect "griddepcontrol.wait;", "~{memory}"()')
         FunctionLowering(function, axes, machine, lines, debug).run()
         machine.text.do("ret void")
+        machine.end()
         threads = self.settings.threads
         attributes = f'"nvvm.reqntid"="{threads}"'
         if self.settings.maxnreg is not None:
@@ -100,6 +104,7 @@ class NvptxTarget:
             "attributes #2 = { nounwind memory(none) }\n"
             "attributes #3 = { nounwind noreturn }\n"
             "attributes #4 = { convergent nounwind memory(none) }\n"
+            "attributes #5 = { convergent nounwind }\n"
             f"{debug.metadata() if debug else ''}"
         )
         return Lowered(llvm, symbol, machine.shared_memory.size, 0, on_gpu=True, programmatic=programmatic)
@@ -135,9 +140,12 @@ class GpuMachine(GpuArithmetic):
     def __init__(self, arch: Arch, warps: int, symbol: str) -> None:
         super().__init__(arch)
         self.text = Text()
-        self.policy = gpu_policy(arch.sm, warps)
+        self.policy = gpu_policy(arch, warps)
         self.uniform = Lane(self, 1)
         self.shared_memory = SharedMemory()
+        self.buffers = {}
+        #: What the start of shared memory is a multiple of, once it is used.
+        self._shared_alignment = 0
         self._threads = LANES * warps
         self._values: dict[Value, Sequence[str]] = {}
         self._scalars: dict[Value, str] = {}
@@ -165,6 +173,11 @@ class GpuMachine(GpuArithmetic):
                 parameters.append(f"{kind.llvm} {name}")
                 self._scalars[arg] = name
         return [*parameters, "i32 %grid_x", "i32 %grid_y", "i32 %grid_z", "i64 %scratch"]
+
+    def end(self) -> None:
+        """Declares what was used."""
+        if align := self._shared_alignment:
+            self.text.define("@shared", f"@shared = external addrspace(3) global [0 x i8], align {align}")
 
     def _once(self, key: object, make: Callable[[], str]) -> str:
         """Something computed at the function's start, once."""
@@ -287,6 +300,20 @@ class GpuMachine(GpuArithmetic):
 
     def multiply(self, op: Mma, steps: Sequence[Step]) -> None:
         nvptx_mma.multiply(self, op, steps)
+
+    def multiply_group(self, op: GroupMma, product: GroupProduct) -> None:
+        nvptx_groups.multiply_group(self, op, product)
+
+    def wait_products(self, op: WaitProducts) -> None:
+        nvptx_groups.wait_products(self, op)
+
+    def group_thread(self) -> str:
+        """The number of the first thread of this warp: the assembler knows of a shuffle's result that it is the same in all of it."""
+
+        def read() -> str:
+            return self._exchange(self.thread(self.uniform), "idx", "0", LANES)
+
+        return self._once("group", read)
 
     # Where a lane stands --------------------------------------------------------------------------------------
 
@@ -454,11 +481,48 @@ class GpuMachine(GpuArithmetic):
             self._synchronise()
         return offset
 
+    def hold_shared(self, size: int, alignment: int) -> int:
+        self._shared_alignment = max(self._shared_alignment, alignment)
+        offset, wait = self.shared_memory.hold(size, alignment)
+        if wait:
+            self._synchronise()
+        return offset
+
+    def release(self, offset: int) -> None:
+        self.shared_memory.release(offset)
+
+    def copy_async(
+        self,
+        lane: Lane,
+        access: Access,
+        pointer: str,
+        offset: int,
+        mask: str | None,
+        address: str,
+        when: str,
+    ) -> None:
+        nvptx_copies.copy_async(self, access, pointer, offset, mask, address, when)
+
+    def commit_copies(self) -> None:
+        nvptx_copies.commit(self)
+
+    def wait_copies(self, pending: int) -> None:
+        nvptx_copies.wait(self, pending)
+
+    def publish(self, products: bool) -> None:
+        if products:
+            self.text.do('call void asm sideeffect "fence.proxy.async.shared::cta;", "~{memory}"()')
+        self.barrier()
+
+    def shared_address(self, offset: int) -> str:
+        """Where a byte of shared memory lies, i32."""
+        return self.text.op(f"ptrtoint ptr addrspace(3) {self.shared_pointer(str(offset))} to i32")
+
     def shared_count(self, lane: Lane, address: str, mask: str) -> None:
         # red: PTX ISA, parallel synchronization; the order of the additions is open, their sum is not.
         self.text.do(
             'call void asm sideeffect "@$1 red.shared.add.u32 [$0], 1;", "l,b,~{memory}"'
-            f"(ptr addrspace(3) {self._shared_pointer(address)}, i1 {mask})"
+            f"(ptr addrspace(3) {self.shared_pointer(address)}, i1 {mask})"
         )
 
     def barrier(self, writing: tuple[int, int] | None = None) -> None:
@@ -469,8 +533,8 @@ class GpuMachine(GpuArithmetic):
         self.text.declare("void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)")
         self.text.do("call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)")
 
-    def _shared_pointer(self, address: str) -> str:
-        self.text.define("@shared", "@shared = external addrspace(3) global [0 x i8], align 16")
+    def shared_pointer(self, address: str) -> str:
+        self._shared_alignment = max(self._shared_alignment, WIDEST)
         return self.text.op(f"getelementptr i8, ptr addrspace(3) @shared, i32 {address}")
 
     def shared_store(
@@ -479,7 +543,7 @@ class GpuMachine(GpuArithmetic):
         text, carrier = self.text, self._stored(element)
         names = [self._to_stored(element, v) for v in values]
         size = size_of(carrier)
-        pointer = self._shared_pointer(address)
+        pointer = self.shared_pointer(address)
         if mask is None:
             vector, type_ = gathered(text, carrier, names)
             text.do(f"store {type_} {vector}, ptr addrspace(3) {pointer}, align {size * len(values)}")
@@ -501,7 +565,7 @@ class GpuMachine(GpuArithmetic):
     def shared_load(self, lane: Lane, element: Element, address: str, count: int) -> list[str]:
         text, carrier = self.text, self._stored(element)
         size = size_of(carrier)
-        pointer = self._shared_pointer(address)
+        pointer = self.shared_pointer(address)
         found: list[str] = []
         piece = min(count, max(1, 16 // size))
         for first in range(0, count, piece):

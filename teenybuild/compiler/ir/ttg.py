@@ -1,0 +1,163 @@
+"""What comes in with layouts, and is never printed as ``.mlir``: moves between lanes, shared memory, and what runs beside the program.
+
+A *buffer* is room in shared memory for one tile or several (*stages*), each laid out as ``value.layout`` says: a
+:class:`~teenybuild.compiler.layout.linear.View` from elements to their places.  Which stage an operation means is an i32, its ``stage``.
+
+Two things run beside the program.  Copies into buffers (:class:`CopyAsync`) are gathered in groups (:class:`CommitCopies`), and
+:class:`WaitCopies` waits for all but the latest of those, for what the lane itself has asked for; a barrier must follow before others may read it.
+Products of four warps (:class:`GroupMma`) read buffers and write registers; :class:`WaitProducts` waits for all but the latest.
+"""
+
+from __future__ import annotations
+
+from teenybuild.compiler.ir.core import EFFECT, PURE, Op, Operand, Operands, OptionalOperand, VerifyError
+from teenybuild.compiler.ir.types import Buffer, Tile, Type, mask_of, shape_of, spell
+from teenybuild.dtypes import i1, i32
+
+
+class ConvertLayout(Op, name="ttg.convert_layout", traits=PURE):
+    """The same tile, held by other lanes."""
+
+    source: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.source.type,)
+
+
+class Mma(Op, name="ttg.mma", traits=PURE):
+    """A product on tensor cores, whose operands and result lie as :mod:`~teenybuild.compiler.layout.fragments` says."""
+
+    a: Operand
+    b: Operand
+    c: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.c.type,)
+
+
+class Allocate(Op, name="ttg.local_alloc", traits=EFFECT):
+    """A buffer, until it is freed."""
+
+    type: Buffer
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.type,)
+
+
+class Free(Op, name="ttg.local_dealloc", traits=EFFECT):
+    """The end of a buffer: slower warps may still read it."""
+
+    buffer: Operand
+
+
+class Staged(Op, name="ttg.staged", traits=PURE):
+    """A tile in a buffer of its own, for products that read it there. Becomes an allocation, a write, and their end (:mod:`~teenybuild.compiler.schedule`)."""
+
+    source: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        assert isinstance(self.source.type, Tile)
+        return (Buffer(1, self.source.type),)
+
+
+class Viewed(Op, name="ttg.memdesc_view", traits=PURE):
+    """The same buffer, its tiles in another shape."""
+
+    buffer: Operand
+    shape: tuple[int, ...]
+
+    def infer(self) -> tuple[Type, ...]:
+        type_ = self.buffer.type
+        assert isinstance(type_, Buffer)
+        return (Buffer(type_.stages, Tile(self.shape, type_.tile.element)),)
+
+
+class Put(Op, name="ttg.local_store", traits=EFFECT):
+    """Writes a tile to a buffer."""
+
+    buffer: Operand
+    stage: Operand
+    value: Operand
+
+    def verify(self) -> None:
+        _check_buffer(self, self.buffer, self.stage, self.value.type)
+
+
+class Get(Op, name="ttg.local_load"):
+    """Reads a tile from a buffer."""
+
+    buffer: Operand
+    stage: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        assert isinstance(self.buffer.type, Buffer)
+        return (self.buffer.type.tile,)
+
+
+class CopyAsync(Op, name="ttg.async_copy_global_to_local", traits=EFFECT):
+    """Asks for a copy of what the pointers point to, 0 where the mask is off; of nothing unless ``when``."""
+
+    buffer: Operand
+    stage: Operand
+    when: Operand
+    pointer: Operand
+    mask: OptionalOperand = None
+
+    def verify(self) -> None:
+        _check_buffer(self, self.buffer, self.stage)
+        if shape_of(self.pointer.type) != shape_of(self.buffer.type) or self.when.type != i1:
+            raise VerifyError(self, f"copies {spell(self.pointer.type)} to {spell(self.buffer.type)}")
+        if self.mask is not None and self.mask.type != mask_of(self.pointer.type):
+            raise VerifyError(self, f"the mask is {spell(self.mask.type)}")
+
+
+class CommitCopies(Op, name="ttg.async_commit_group", traits=EFFECT):
+    """All copies asked for since the last commit are one group."""
+
+
+class WaitCopies(Op, name="ttg.async_wait", traits=EFFECT):
+    """Waits until no more than ``pending`` groups of copies are under way."""
+
+    pending: int
+
+
+class Publish(Op, name="ttg.publish", traits=EFFECT):
+    """A barrier: what lanes wrote to shared memory before it is seen after it, by ``products`` of groups of warps too."""
+
+    products: bool
+
+
+class GroupMma(Op, name="ttg.warp_group_dot", traits=EFFECT):
+    """``a @ b + c`` by groups of four warps, beside the program: ``b`` and perhaps ``a`` are buffers; the result is not there until it is waited for.
+
+    ``a_stage`` and ``b_stage`` are the stages of those that are buffers, in order.
+    """
+
+    a: Operand
+    b: Operand
+    c: Operand
+    stages: Operands
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.c.type,)
+
+    def verify(self) -> None:
+        buffers = sum(isinstance(v.type, Buffer) for v in (self.a, self.b))
+        if not isinstance(self.b.type, Buffer) or len(self.stages) != buffers:
+            raise VerifyError(self, "a stage for each buffer")
+
+
+class WaitProducts(Op, name="ttg.warp_group_dot_wait", traits=EFFECT):
+    """Waits until no more than ``pending`` products are under way; ``values`` are then there, as its results."""
+
+    values: Operands
+    pending: int
+
+    def infer(self) -> tuple[Type, ...]:
+        return tuple(v.type for v in self.values)
+
+
+def _check_buffer(op: Op, buffer: Operand, stage: Operand, tile: Type | None = None) -> None:
+    type_ = buffer.type
+    if not isinstance(type_, Buffer) or stage.type != i32 or tile not in (None, type_.tile):
+        raise VerifyError(op, f"{spell(type_)} at {spell(stage.type)}")

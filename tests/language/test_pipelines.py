@@ -1,0 +1,343 @@
+"""Products in loops: loads that run ahead through shared memory, products of four warps under way, and what else may stand in such loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from teenybuild.compiler.ir import ttg
+from teenybuild.compiler.schedule import overlap
+from tests.support.run import Array, assert_same_bits, build, compiled, numpy_dtype, run
+
+MATMUL = """
+@triton.jit
+def kernel(a, b, c, M, N, K, am, ak, bk, bn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, TA: tl.constexpr, TB: tl.constexpr):
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    if TA:
+        x_ptrs = a + k[:, None] * ak + m[None, :] * am
+    else:
+        x_ptrs = a + m[:, None] * am + k[None, :] * ak
+    if TB:
+        y_ptrs = b + n[:, None] * bn + k[None, :] * bk
+    else:
+        y_ptrs = b + k[:, None] * bk + n[None, :] * bn
+    total = tl.zeros((BM, BN), tl.float32)
+    for i in range(0, K, BK):
+        if TA:
+            x = tl.trans(tl.load(x_ptrs, mask=(i + k[:, None] < K) & (m[None, :] < M), other=0.0))
+        else:
+            x = tl.load(x_ptrs, mask=(i + k[None, :] < K) & (m[:, None] < M), other=0.0)
+        if TB:
+            y = tl.trans(tl.load(y_ptrs, mask=(i + k[None, :] < K) & (n[:, None] < N), other=0.0))
+        else:
+            y = tl.load(y_ptrs, mask=(i + k[:, None] < K) & (n[None, :] < N), other=0.0)
+        total = tl.dot(x, y, total)
+        x_ptrs += BK * ak
+        y_ptrs += BK * bk
+    tl.store(c + m[:, None] * N + n[None, :], total, mask=(m[:, None] < M) & (n[None, :] < N))
+"""
+
+#: Beside the targets of every test, GPUs whose pipelines differ: products of one warp at a time, and neither those nor copies.
+OTHERS = ("cpu:sm_75", "cpu:sm_80")
+
+
+def random(rng: np.random.Generator, name: str, *shape: int) -> Array:
+    """Whole numbers: sums are exact in any order."""
+    return rng.integers(-4, 5, shape).astype(numpy_dtype(name))
+
+
+def matmul(
+    m: int,
+    n: int,
+    k: int,
+    tile: tuple[int, int, int],
+    *,
+    dtype: str = "bf16",
+    turned: tuple[bool, bool] = (False, False),
+    **options: Any,
+) -> None:
+    """Runs the kernel on every target, and holds it against NumPy. Rows in memory are multiples of 8, so that copies are wide."""
+    rng = np.random.default_rng(m * n + k)
+    wide_m, wide_n, wide_k = (-(-side // 8) * 8 for side in (m, n, k))
+    a = random(rng, dtype, *((k, wide_m) if turned[0] else (m, wide_k)))
+    b = random(rng, dtype, *((n, wide_k) if turned[1] else (k, wide_n)))
+    left = a.T[:m] if turned[0] else a[:, :k]
+    right = b.T[:k] if turned[1] else b[:, :n]
+    wanted = left.astype(np.float64) @ right.astype(np.float64)
+    strides = (1, wide_m) if turned[0] else (wide_k, 1)
+    strides += (1, wide_k) if turned[1] else (wide_n, 1)
+    arguments: dict[str, object] = {
+        "a": a,
+        "b": b,
+        "c": np.full((m, n), np.nan, np.float32),
+        "M": m,
+        "N": n,
+        "K": k,
+    }
+    arguments |= dict(zip(("am", "ak", "bk", "bn"), strides, strict=True))
+    assume = {x: {"div": 16} for x in ("a", "b", "c")}
+    assume |= {
+        x: {"eq": 1} if s == 1 else {"div": 8} for x, s in zip(("am", "ak", "bk", "bn"), strides, strict=True)
+    }
+    # Masks along a row of memory cut vectors unless they end where those do.
+    assume |= {x: {"div": 8} for x, side in (("M", m), ("N", n), ("K", k)) if side % 8 == 0}
+    bm, bn, bk = tile
+    const = {"BM": bm, "BN": bn, "BK": bk, "TA": turned[0], "TB": turned[1]}
+    grid = (-(-m // bm), -(-n // bn))
+    made = run(MATMUL, arguments, const, grid, assume=assume, **options)
+    assert_same_bits(made["c"], wanted.astype(np.float32))
+    for target in OTHERS:
+        made = build(MATMUL, arguments, const, target=target, assume=assume, **options)(arguments, grid)
+        assert_same_bits(made["c"], wanted.astype(np.float32), target)
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("k", [8, 32, 40, 96, 160])
+def test_every_number_of_turns(stages: int, k: int) -> None:
+    """Fewer turns than stages, as many, more; the last one cut by its mask."""
+    matmul(64, 32, k, (64, 32, 32), num_stages=stages)
+
+
+@pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False), (True, True)])
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_operands_along_either_axis(dtype: str, turned: tuple[bool, bool]) -> None:
+    matmul(128, 64, 64, (64, 64, 32), dtype=dtype, turned=turned)
+
+
+@pytest.mark.parametrize(
+    ("tile", "warps"),
+    [
+        ((64, 8, 16), 4),
+        ((64, 16, 32), 8),
+        ((64, 256, 16), 8),
+        ((128, 32, 16), 4),
+        ((128, 128, 64), 8),
+        ((256, 16, 128), 4),
+        ((128, 32, 32), 16),
+        ((16, 64, 32), 4),
+        ((32, 32, 16), 2),
+        ((64, 64, 32), 1),
+    ],
+)
+def test_tiles_and_warps(tile: tuple[int, int, int], warps: int) -> None:
+    """One instruction or several of each part, groups of warps on rows and on columns, replicas, and tiles that are for single warps."""
+    m, n, k = tile
+    matmul(m, n, 2 * k, tile, num_warps=warps)
+
+
+def test_odd_sizes() -> None:
+    """Masks cut tiles on every side, and what is copied is too narrow for copies."""
+    matmul(67, 37, 51, (64, 32, 32))
+
+
+def test_no_turn_at_all() -> None:
+    matmul(64, 32, 0, (64, 32, 16))
+
+
+ATTENTION = """
+@triton.jit
+def kernel(q, k, v, o, N, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    m, n, d = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, D)
+    x = tl.load(q + m[:, None] * D + d[None, :])
+    most = tl.full((BM,), -float("inf"), tl.float32)
+    sums = tl.zeros((BM,), tl.float32)
+    total = tl.zeros((BM, D), tl.float32)
+    k_ptrs = k + n[None, :] * D + d[:, None]
+    v_ptrs = v + n[:, None] * D + d[None, :]
+    for i in range(0, N, BN):
+        y = tl.load(k_ptrs)
+        s = tl.dot(x, y) * 0.125
+        new = tl.maximum(most, tl.max(s, 1))
+        p = tl.exp2(s - new[:, None])
+        alpha = tl.exp2(most - new)
+        sums = sums * alpha + tl.sum(p, 1)
+        total = total * alpha[:, None]
+        z = tl.load(v_ptrs)
+        total = tl.dot(p.to(z.dtype), z, total)
+        most = new
+        k_ptrs += BN * D
+        v_ptrs += BN * D
+    tl.store(o + m[:, None] * D + d[None, :], total / sums[:, None])
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "width", "warps"), [(64, 32, 32, 4), (128, 64, 64, 8), (16, 32, 32, 4)]
+)
+def test_attention(rows: int, columns: int, width: int, warps: int) -> None:
+    """Two products a turn: the first is waited for, the second goes on from registers; its sums are scaled in between."""
+    rng = np.random.default_rng(rows)
+    length = 4 * columns
+    q, k, v = (
+        rng.standard_normal(shape).astype(numpy_dtype("bf16"))
+        for shape in ((rows, width), (length, width), (length, width))
+    )
+    arguments = {"q": q, "k": k, "v": v, "o": np.full((rows, width), np.nan, np.float32), "N": length}
+    const = {"BM": rows, "BN": columns, "D": width}
+    assume = {x: {"div": 16} for x in ("q", "k", "v", "o")}
+    found = run(ATTENTION, arguments, const, num_warps=warps, num_stages=3, assume=assume)["o"]
+    scores = q.astype(np.float64) @ k.astype(np.float64).T * 0.125
+    weights = np.exp2(scores - scores.max(1, keepdims=True))
+    wanted = weights @ v.astype(np.float64) / weights.sum(1, keepdims=True)
+    # p is rounded to bf16.
+    np.testing.assert_allclose(found, wanted, atol=1e-2)
+
+
+INDIRECT = """
+@triton.jit
+def kernel(a, b, rows, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    total = tl.zeros((BM, BN), tl.float32)
+    for i in range(0, K, BK):
+        at = tl.load(rows + i + k)
+        block = tl.load(rows + i // BK)
+        x = tl.load(a + m[:, None] * K + i + k[None, :])
+        y = tl.load(b + at[:, None] * BN + n[None, :])
+        total += tl.dot(x, y) * (1 + i) + block
+    tl.store(c + m[:, None] * BN + n[None, :], total)
+"""
+
+
+@pytest.mark.parametrize("turns", [1, 2, 5])
+def test_addresses_that_are_loaded(turns: int) -> None:
+    """They run ahead too, by plain loads, and read nothing beyond the last turn; the counter is used on both sides."""
+    rng = np.random.default_rng(turns)
+    bm, bn, bk = 64, 32, 32
+    a, b = random(rng, "f16", bm, turns * bk), random(rng, "f16", 300, bn)
+    rows = rng.integers(0, 300, turns * bk).astype(np.int32)
+    arguments = {"a": a, "b": b, "rows": rows, "c": np.full((bm, bn), np.nan, np.float32), "K": turns * bk}
+    assume = {x: {"div": 16} for x in ("a", "b", "rows", "c", "K")}
+    found = run(INDIRECT, arguments, {"BM": bm, "BN": bn, "BK": bk}, assume=assume)["c"]
+    wanted = np.zeros((bm, bn))
+    for t in range(turns):
+        part = slice(t * bk, (t + 1) * bk)
+        wanted += a[:, part].astype(np.float64) @ b[rows[part]].astype(np.float64) * (1 + t * bk) + rows[t]
+    assert_same_bits(found, wanted.astype(np.float32))
+
+
+NESTED = """
+@triton.jit
+def kernel(a, b, c, T, K, half, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    for t in range(T):
+        total = tl.zeros((BM, BN), tl.float32)
+        for i in range(0, K, BK):
+            x = tl.load(a + t * BM * K + m[:, None] * K + i + k[None, :])
+            y = tl.load(b + (i + k)[:, None] * BN + n[None, :])
+            total = tl.dot(x, y, total)
+        if t % 2 == 1:
+            x = tl.load(a + m[:, None] * K + k[None, :])
+            y = tl.load(b + k[:, None] * BN + n[None, :])
+            total = tl.dot(x, y, total)
+        tl.store(c + t * BM * BN + m[:, None] * BN + n[None, :], total * half)
+"""
+
+
+def test_nested_loops_and_branches() -> None:
+    """Buffers come and go with the inner loop, and the outer one writes memory."""
+    rng = np.random.default_rng(0)
+    bm, bn, bk, turns, k = 64, 32, 32, 3, 96
+    a, b = random(rng, "bf16", turns, bm, k), random(rng, "bf16", k, bn)
+    arguments = {
+        "a": a,
+        "b": b,
+        "c": np.full((turns, bm, bn), np.nan, np.float32),
+        "T": turns,
+        "K": k,
+        "half": 0.5,
+    }
+    assume = {x: {"div": 16} for x in ("a", "b", "c", "K")}
+    found = run(NESTED, arguments, {"BM": bm, "BN": bn, "BK": bk}, assume=assume)["c"]
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    wanted = x @ y
+    wanted[1::2] += x[0, :, :bk] @ y[:bk]
+    assert_same_bits(found, (wanted * 0.5).astype(np.float32))
+
+
+WRITES = """
+@triton.jit
+def kernel(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    total = tl.zeros((BM, BN), tl.float32)
+    for i in range(0, K, BK):
+        x = tl.load(a + m[:, None] * K + i + k[None, :])
+        y = tl.load(b + (i + k)[:, None] * BN + n[None, :])
+        total = tl.dot(x, y, total)
+        tl.store(b + (i + BK + k)[:, None] * BN + n[None, :], total.to(tl.bfloat16), mask=(i + BK + k < K)[:, None] & (k < BM)[:, None])
+    tl.store(c + m[:, None] * BN + n[None, :], total)
+"""
+
+
+def test_a_loop_that_writes_what_it_reads_is_left_alone() -> None:
+    rng = np.random.default_rng(1)
+    size, turns = 64, 3
+    a, b = random(rng, "bf16", size, turns * size), random(rng, "bf16", turns * size, 32)
+    arguments = {"a": a, "b": b, "c": np.full((size, 32), np.nan, np.float32), "K": turns * size}
+    assume = {x: {"div": 16} for x in ("a", "b", "c", "K")}
+    found = run(WRITES, arguments, {"BM": size, "BN": 32, "BK": size}, assume=assume)["c"]
+    x, now = a.astype(np.float32), b.astype(np.float32)
+    total = np.zeros((size, 32), np.float32)
+    for t in range(turns):
+        total = total + x[:, t * size : (t + 1) * size] @ now[t * size : (t + 1) * size]
+        if t + 1 < turns:
+            now[(t + 1) * size : (t + 2) * size] = total.astype(numpy_dtype("bf16")).astype(np.float32)
+    np.testing.assert_allclose(found, total, rtol=1e-5)
+
+
+@pytest.fixture
+def late_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops that wait for one group of copies too few."""
+
+    def wait(pending: int) -> ttg.WaitCopies:
+        return ttg.WaitCopies(pending + 1)
+
+    monkeypatch.setattr(overlap, "WaitCopies", wait)
+
+
+@pytest.mark.usefixtures("late_waits")
+@pytest.mark.parametrize("target", ["cpu:sm_80", "cpu:sm_90a"])
+def test_a_missing_wait_shows(target: str) -> None:
+    """What was copied lands only where it is waited for: read before, it is NaN."""
+    rng = np.random.default_rng(2)
+    a, b = random(rng, "bf16", 64, 128), random(rng, "bf16", 128, 32)
+    arguments: dict[str, object] = {
+        "a": a,
+        "b": b,
+        "c": np.zeros((64, 32), np.float32),
+        "M": 64,
+        "N": 32,
+        "K": 128,
+    }
+    arguments |= {"am": 128, "ak": 1, "bk": 32, "bn": 1}
+    assume = {x: {"div": 16} for x in ("a", "b", "c", "M", "N", "K", "am", "bk")} | {
+        x: {"eq": 1} for x in ("ak", "bn")
+    }
+    const = {"BM": 64, "BN": 32, "BK": 32, "TA": False, "TB": False}
+    program = build(MATMUL, arguments, const, target=target, assume=assume, force=True)
+    assert np.isnan(program(arguments)["c"]).all()
+
+
+@pytest.mark.parametrize(
+    ("target", "instructions"),
+    [
+        ("sm_90a", ("wgmma.mma_async.sync.aligned.m64n32k16", "cp.async.cg")),
+        ("sm_80", ("mma.sync", "cp.async.cg")),
+        ("sm_120", ("mma.sync", "cp.async.cg")),
+    ],
+)
+def test_what_is_asked_of_gpus(target: str, instructions: tuple[str, ...]) -> None:
+    arguments: dict[str, object] = dict.fromkeys(("a", "b"), np.zeros(8, numpy_dtype("bf16")))
+    arguments |= {"c": np.zeros(8, np.float32)} | dict.fromkeys(("M", "N", "K", "am", "ak", "bk", "bn"), 64)
+    assume = {x: {"div": 16} for x in ("a", "b", "c", "M", "N", "K", "am", "bk")} | {
+        x: {"eq": 1} for x in ("ak", "bn")
+    }
+    const = {"BM": 64, "BN": 32, "BK": 32, "TA": False, "TB": False}
+    artifact = compiled(MATMUL, arguments, const, target, assume=assume)
+    assert artifact.ptx is not None
+    assert all(instruction in artifact.ptx for instruction in instructions)
+    # Three stages of [64, 32] and [32, 32] in bf16; the result leaves by the same room.
+    assert artifact.abi["launch"]["shared_bytes"] == 3 * 2 * (64 * 32 + 32 * 32)
