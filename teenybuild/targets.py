@@ -18,39 +18,41 @@ class Arch:
 
     ``name`` is how it is spelled (``sm_90a``), ``sm`` its number (90), ``suffix`` empty, ``a`` (runs on exactly this
     architecture) or ``f`` (runs on its family), ``ptx`` the lowest PTX ISA version that has it.
-    The versions are those of the PTX ISA's table of targets, which LLVM's NVPTX back end follows.
+    The versions are those of the PTX ISA's table of targets, which LLVM's NVPTX back end follows.  ``shared`` is how many bytes of shared
+    memory one program may have (CUDA programming guide, "Compute Capabilities": technical specifications).
     """
 
     name: str
     sm: int
     suffix: Literal["", "a", "f"]
     ptx: str
+    shared: int
 
 
 _ROWS = (
-    Arch("sm_75", 75, "", "6.3"),
-    Arch("sm_80", 80, "", "7.0"),
-    Arch("sm_86", 86, "", "7.1"),
-    Arch("sm_87", 87, "", "7.4"),
-    Arch("sm_88", 88, "", "9.0"),
-    Arch("sm_89", 89, "", "7.8"),
-    Arch("sm_90", 90, "", "7.8"),
-    Arch("sm_90a", 90, "a", "8.0"),
-    Arch("sm_100", 100, "", "8.6"),
-    Arch("sm_100a", 100, "a", "8.6"),
-    Arch("sm_100f", 100, "f", "8.8"),
-    Arch("sm_103", 103, "", "8.8"),
-    Arch("sm_103a", 103, "a", "8.8"),
-    Arch("sm_103f", 103, "f", "8.8"),
-    Arch("sm_110", 110, "", "9.0"),
-    Arch("sm_110a", 110, "a", "9.0"),
-    Arch("sm_110f", 110, "f", "9.0"),
-    Arch("sm_120", 120, "", "8.7"),
-    Arch("sm_120a", 120, "a", "8.7"),
-    Arch("sm_120f", 120, "f", "8.8"),
-    Arch("sm_121", 121, "", "8.8"),
-    Arch("sm_121a", 121, "a", "8.8"),
-    Arch("sm_121f", 121, "f", "8.8"),
+    Arch("sm_75", 75, "", "6.3", 64 << 10),
+    Arch("sm_80", 80, "", "7.0", 163 << 10),
+    Arch("sm_86", 86, "", "7.1", 99 << 10),
+    Arch("sm_87", 87, "", "7.4", 163 << 10),
+    Arch("sm_88", 88, "", "9.0", 163 << 10),
+    Arch("sm_89", 89, "", "7.8", 99 << 10),
+    Arch("sm_90", 90, "", "7.8", 227 << 10),
+    Arch("sm_90a", 90, "a", "8.0", 227 << 10),
+    Arch("sm_100", 100, "", "8.6", 227 << 10),
+    Arch("sm_100a", 100, "a", "8.6", 227 << 10),
+    Arch("sm_100f", 100, "f", "8.8", 227 << 10),
+    Arch("sm_103", 103, "", "8.8", 227 << 10),
+    Arch("sm_103a", 103, "a", "8.8", 227 << 10),
+    Arch("sm_103f", 103, "f", "8.8", 227 << 10),
+    Arch("sm_110", 110, "", "9.0", 227 << 10),
+    Arch("sm_110a", 110, "a", "9.0", 227 << 10),
+    Arch("sm_110f", 110, "f", "9.0", 227 << 10),
+    Arch("sm_120", 120, "", "8.7", 99 << 10),
+    Arch("sm_120a", 120, "a", "8.7", 99 << 10),
+    Arch("sm_120f", 120, "f", "8.8", 99 << 10),
+    Arch("sm_121", 121, "", "8.8", 99 << 10),
+    Arch("sm_121a", 121, "a", "8.8", 99 << 10),
+    Arch("sm_121f", 121, "f", "8.8", 99 << 10),
 )
 
 #: Every architecture by name, in the order the documentation lists them.

@@ -145,6 +145,7 @@ def compile_job(job: Job) -> Product:
     traffic = streams(function)
     target = code_target(job.target, job.settings)
     lowered = lower(job, function, target)
+    _check_resources(job, lowered)
     residency = target.residency(traffic, lowered.shared) if traffic is not None else None
     ptx = shared_object = None
     if job.target.machine == "gpu":
@@ -160,6 +161,18 @@ def compile_job(job: Job) -> Product:
         shared_object,
         description.with_launch(job.settings, lowered, residency),
     )
+
+
+def _check_resources(job: Job, lowered: Lowered) -> None:
+    """Raises :class:`UserError` where a program needs more than one may have."""
+    arch = job.target.arch
+    if lowered.on_gpu and arch is not None and lowered.shared > arch.shared:
+        kernel = job.reached.function
+        raise error(
+            f"a program needs {lowered.shared:,} bytes of shared memory, and {arch.name} has {arch.shared:,} for one",
+            kernel.module.source.span(kernel.node),
+            hint=f"lower num_stages (here {job.settings.num_stages}) or the sides of the tiles that it multiplies or moves",
+        )
 
 
 def lower(job: Job, function: core.Function, target: CodeTarget) -> Lowered:

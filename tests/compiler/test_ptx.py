@@ -121,7 +121,7 @@ FRAGMENTS: dict[str, tuple[Entry, dict[str, int]]] = {
     "division, f64": (expression("a / b", "f64"), {r"div\.rn\.f64": 1}),
     "multiply and add": (expression("a * b + a"), {r"fma\.rn\.f32": 1, r"mul(\.rn)?\.f32": 0}),
     "exp": (expression("tl.exp(a)"), {r"ex2\.approx\.f32": 1, r"mul(\.rn)?\.f32": 1}),
-    "exp2": (expression("tl.exp2(a)"), {r"ex2\.approx\.f32": 1}),
+    "exp2": (expression("tl.exp2(a)"), {r"ex2\.approx\.ftz\.f32": 1}),
     "rsqrt": (expression("tl.rsqrt(a)"), {r"rsqrt\.approx\.f32": 1}),
     "sqrt": (expression("tl.sqrt(a)"), {r"sqrt\.approx\.f32": 1}),
     "sqrt, rounded": (expression("tl.sqrt_rn(a)"), {r"sqrt\.rn\.f32": 1}),

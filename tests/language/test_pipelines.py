@@ -9,6 +9,7 @@ import pytest
 
 from teenybuild.compiler.ir import ttg
 from teenybuild.compiler.schedule import overlap
+from teenybuild.diagnostics import UserError
 from tests.support.run import Array, assert_same_bits, build, compiled, numpy_dtype, run
 
 MATMUL = """
@@ -341,3 +342,20 @@ def test_what_is_asked_of_gpus(target: str, instructions: tuple[str, ...]) -> No
     assert all(instruction in artifact.ptx for instruction in instructions)
     # Three stages of [64, 32] and [32, 32] in bf16; the result leaves by the same room.
     assert artifact.abi["launch"]["shared_bytes"] == 3 * 2 * (64 * 32 + 32 * 32)
+
+
+def test_more_shared_memory_than_there_is() -> None:
+    """An error at build time, with the limit and what to lower; not at the launch."""
+    arguments: dict[str, object] = dict.fromkeys(("a", "b"), np.zeros(8, numpy_dtype("bf16")))
+    arguments |= {"c": np.zeros(8, np.float32)} | dict.fromkeys(("M", "N", "K", "am", "ak", "bk", "bn"), 64)
+    assume = {x: {"div": 16} for x in ("a", "b", "c", "M", "N", "K", "am", "bk")} | {
+        x: {"eq": 1} for x in ("ak", "bn")
+    }
+    const = {"BM": 128, "BN": 256, "BK": 64, "TA": False, "TB": False}
+    with pytest.raises(UserError) as wrong:
+        compiled(MATMUL, arguments, const, "sm_90a", assume=assume, num_warps=8, num_stages=5)
+    text = str(wrong.value)
+    assert "a program needs 245,760 bytes of shared memory, and sm_90a has 232,448 for one" in text
+    assert "def kernel" in text
+    assert "lower num_stages (here 5)" in text
+    compiled(MATMUL, arguments, const, "sm_90a", assume=assume, num_warps=8, num_stages=4)

@@ -426,4 +426,4 @@ class Machine(ABC):
 
     @abstractmethod
     def approximate(self, lane: Lane, function: str, operands: Sequence[str]) -> str | None:
-        """The machine's own f32 instruction for ``exp2``, ``log2``, ``sin``, ``cos``, ``sqrt``, ``rsqrt`` or ``div``; None where it has none."""
+        """The machine's own f32 instruction for ``exp2`` (``exp2.ftz``: subnormal operands and results may be taken for 0, as Triton has it), ``log2``, ``sin``, ``cos``, ``sqrt``, ``rsqrt`` or ``div``; None where it has none."""

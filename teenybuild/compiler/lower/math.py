@@ -232,7 +232,7 @@ def exp2(lane: Lane, op: math.Exp2, x: str) -> str:
     """2^x: x = n + r with |r| <= 1/2, so 2^x = 2^n (1 + r q(r))."""
     dtype = dtype_of(op.source.type)
     if dtype == f32:
-        quick = lane.machine.approximate(lane, "exp2", [x])
+        quick = lane.machine.approximate(lane, "exp2.ftz", [x])
         if quick is not None:
             return quick
     form = _format(dtype)

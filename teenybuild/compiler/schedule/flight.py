@@ -6,7 +6,7 @@ result that goes round a loop may still be under way when the next turn begins. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from teenybuild.compiler.ir import scf, ttg
@@ -82,18 +82,19 @@ class _Landing:
                     self._carried.append(i)
                     self._flying[arg] = 0
         self._covered: Op | None = None
-        self._first = next((op for op in block.ops if isinstance(op, ttg.GroupMma)), None)
 
     def landed(self) -> Landed:
         for op in self._block.ops:
             self._op(op)
+        if self._carried and self._covered is None:
+            self._cover()
         return Landed(self._ops, self._carried, self._covered)
 
     def _op(self, op: Op) -> None:
         reads = _reads(op)
         if op.traits & TERMINATOR:
             stay = {v for i in self._carried for v in (op.operands[i],)}
-            self._wait([v for v in self._flying if v not in stay])
+            self._wait([v for v in self._flying if v not in stay], stay)
             self._free(len(self._block.ops))
         else:
             # What it adds to is changed in place, unless somebody else wants it as it was.
@@ -101,7 +102,7 @@ class _Landing:
             passed_on = {op.c} if isinstance(op, ttg.GroupMma) and adds else set[Value]()
             # A buffer that goes may be read by all of them.
             everything = isinstance(op, ttg.Free)
-            self._wait([v for v in self._flying if everything or v in reads - passed_on])
+            self._wait([v for v in self._flying if everything or v in reads - passed_on], passed_on)
             for value in passed_on:
                 self._flying.pop(value, None)
         self._publish(reads)
@@ -116,8 +117,6 @@ class _Landing:
         if isinstance(op, ttg.GroupMma):
             self._begun += 1
             self._flying[op.result] = self._begun
-            if op is self._first and self._carried and self._covered is None:
-                self._cover()
         for result in op.results:
             if result in self._under_way:
                 self._begun += 1
@@ -130,21 +129,26 @@ class _Landing:
         self._free(0)
 
     def _cover(self) -> None:
-        """No later than after the first product of a turn, those of the last turn are waited for."""
-        wait = ttg.WaitProducts((), self._begun)
-        self._ops.append(wait)
-        self._note(wait)
+        """Where nothing in a turn waits for the products of the last, that is done after its first.
+
+        Not where something does: the assembler lets products run one by one if a result is read after two waits.
+        """
+        first = next(i for i, op in enumerate(self._ops) if isinstance(op, ttg.GroupMma))
+        self._covered = ttg.WaitProducts((), 1)
+        self._ops.insert(first + 1, self._covered)
 
     def _note(self, wait: ttg.WaitProducts) -> None:
         self._done = max(self._done, self._begun - wait.pending)
         if self._covered is None and wait.pending <= self._begun:
             self._covered = wait
 
-    def _wait(self, values: list[Value]) -> None:
+    def _wait(self, values: list[Value], keep: Collection[Value] = ()) -> None:
         if not values:
             return
         latest = max(self._flying[v] for v in values)
         pending = self._begun - latest
+        # What is done with it, whether it is read now or later.
+        values = [v for v, number in self._flying.items() if number <= latest and v not in keep]
         wait = ttg.WaitProducts(tuple(self._now.get(v, v) for v in values), pending)
         for value, result in zip(values, wait.results, strict=True):
             result.layout = value.layout

@@ -128,6 +128,7 @@ class GpuArithmetic(Machine):
         # ex2, sqrt and rsqrt: 2 ULP; div.full: 2 ULP and no slow path; the others have absolute bounds (PTX ISA, floating-point instructions).
         asm = {
             "exp2": "ex2.approx.f32 $0, $1;",
+            "exp2.ftz": "ex2.approx.ftz.f32 $0, $1;",
             "log2": "lg2.approx.f32 $0, $1;",
             "sin": "sin.approx.f32 $0, $1;",
             "cos": "cos.approx.f32 $0, $1;",
