@@ -20,7 +20,7 @@ arguments a function and format. The sample is always the same: a quarter of it 
 the intervals that are named, and at their ends. Further tests look at seams, special values and the hardest angles; they allow 2 units.
 
 Every function here gives the same bits on `cpu`, on `cpu:sm_90a` and on a GPU, but for `rsqrt` of f32, which is a GPU's own instruction there, as `tl.rsqrt` is. `tl.exp`, `tl.exp2`, `tl.sqrt` of f32
-are a GPU's instructions too (2 units; on the host as `libdevice.exp`, `exp2`, `sqrt`). The `libdevice.fast_…f` functions are `ex2.approx`, `lg2.approx`, `sin.approx`, `cos.approx` and `div.full` on a GPU, as good as the PTX ISA says
+are a GPU's instructions too (2 units; on the host as `libdevice.exp`, `exp2`, `sqrt`; `tl.exp2` takes subnormal numbers for 0). The `libdevice.fast_…f` functions are `ex2.approx`, `lg2.approx`, `sin.approx`, `cos.approx` and `div.full` on a GPU, as good as the PTX ISA says
 of those, and the accurate functions on the host. `lgamma` of a negative x is within a unit of the larger of 1 and the result: its zeros
 there are no floats. The Bessel functions are waves from 8 on: there `j0`, `j1`, `y0`, `y1`, and everywhere `jn`, are within 2e-15 of the truth in f64, and `yn` of orders up to 128 within 1e-14 of the larger of 1 and the result; f32 is
 computed in f64. (NVIDIA's table allows 7 units below 8 and 5e-12 beyond, and 6 units for `cyl_bessel_i0`, `cyl_bessel_i1`.) `rcp64h` has 20 bits. What is not listed is exact or correctly rounded: roundings, remainders, conversions, bits, `fma`, `sqrt`, and arithmetic that says how it rounds.
