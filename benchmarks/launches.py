@@ -194,6 +194,8 @@ def their_runs(launch: Launch) -> Runs:
     constants = compiling.tritons_constants(launch.const)
     launcher = kernel[(*launch.grid, 1, 1)[:3]]
     options = {"num_warps": launch.num_warps, "num_stages": launch.num_stages}
+    # A kernel may have a constant of that name, which then is the option.
+    options = {name: value for name, value in options.items() if name not in kernel.arg_names}
 
     def make(arguments: Mapping[str, Any]) -> Callable[[], None]:
         all_ = {**arguments, **constants}

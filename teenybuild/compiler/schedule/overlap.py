@@ -36,6 +36,8 @@ from teenybuild.dtypes import DType, i1, i32
 #: Bytes of the narrowest copy (PTX ISA, ``cp.async``).
 _NARROWEST = 4
 _PRODUCTS = (ttg.GroupMma, ttg.Mma, tt.Dot)
+#: Those that are faster than their loads. Sums of products by fused multiply-add are not, and stage their operands in a way of their own.
+_FAST = (ttg.GroupMma, ttg.Mma)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ def _fed(body: Block) -> set[Op]:
     waiting: list[Value] = []
     for op in body.ops:
         for each in walk(Block(ops=[op])):
-            if isinstance(each, _PRODUCTS):
+            if isinstance(each, _FAST):
                 waiting += [each.a, each.b]
     while waiting:
         op = waiting.pop().op
