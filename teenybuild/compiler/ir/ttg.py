@@ -130,7 +130,7 @@ class Publish(Op, name="ttg.publish", traits=EFFECT):
 class GroupMma(Op, name="ttg.warp_group_dot", traits=EFFECT):
     """``a @ b + c`` by groups of four warps, beside the program: ``b`` and perhaps ``a`` are buffers; the result is not there until it is waited for.
 
-    ``a_stage`` and ``b_stage`` are the stages of those that are buffers, in order.
+    ``stages`` are those of the operands that are buffers, in order.
     """
 
     a: Operand

@@ -156,23 +156,24 @@ class _Infer:
         self._uses: dict[tuple[tuple[int, ...], tuple[int, ...]], Use] = {}
         #: What products by groups of warps read.
         self._multiplied: set[Value] = set()
+        #: Where tensor cores want what is loaded for them.
+        self._readers: dict[Value, Layout] = {}
         for op in self._ops:
-            if isinstance(op, tt.Dot) and (held := product_fragments(op, policy)) and held.b is None:
+            held = product_fragments(op, policy) if isinstance(op, tt.Dot) else None
+            if not isinstance(op, tt.Dot) or held is None:
+                continue
+            if held.b is None:
                 self._multiply(op.a)
                 self._multiply(op.b)
+            else:
+                self._read_by(op.a, held.a)
+                self._read_by(op.b, held.b)
         for op in self._ops:
             if isinstance(op, tt.Load | tt.Store) and isinstance(op.pointer.type, Tile):
                 order = fastest_axes(op.pointer, axes)
                 key = (op.pointer.type.shape, order)
                 self._widths[key] = max(self._widths.get(key, 1), widest_access(op, order[0], axes))
                 self._uses[key] = self._use(op, self._uses.get(key, Use(reach=0)))
-        #: Where tensor cores want what is loaded for them.
-        self._readers: dict[Value, Layout] = {}
-        for op in self._ops:
-            held = product_fragments(op, policy) if isinstance(op, tt.Dot) else None
-            if isinstance(op, tt.Dot) and held is not None and held.b is not None:
-                self._read_by(op.a, held.a)
-                self._read_by(op.b, held.b)
         self._run()
 
     def _multiply(self, value: Value) -> None:

@@ -12,9 +12,10 @@ from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.buffers import ALIGNMENT
 from teenybuild.compiler.layout.linear import Layout, View
 from teenybuild.compiler.layout.swizzle import moved, pieces
+from teenybuild.compiler.lower.convert import write_pieces
 from teenybuild.compiler.lower.lane import Lane, element_bits
 from teenybuild.compiler.lower.machine import LaneRegisters, Machine, Room
-from teenybuild.compiler.lower.memory import index_of, owns, plan
+from teenybuild.compiler.lower.memory import index_of, plan
 from teenybuild.dtypes import i32
 
 
@@ -43,19 +44,9 @@ def lower_viewed(machine: Machine, op: ttg.Viewed) -> None:
 
 
 def lower_put(machine: Machine, op: ttg.Put) -> None:
-    """Each lane writes what it holds, neighbours at once; one of replicas."""
-    kind, layout = element(op.value.type), cast(Layout, op.value.layout)
-    there, size = moved(layout, cast(View, op.buffer.layout)), element_bits(kind) // 8
-
-    def write(lane: Lane) -> LaneRegisters:
-        values = lane.registers(op.value)
-        owner = owns(lane, layout.replica_bits) if layout.replica_bits else None
-        address = _addresses(machine, lane, op.buffer, op.stage, there)
-        for piece in pieces(there, size):
-            machine.shared_store(lane, kind, address(piece[0]), [values[r] for r in piece], owner)
-        return []
-
-    machine.each_lane([], write, 1 << len(layout.threads), [op.value])
+    """A tile goes where a stage of the buffer has it."""
+    there = moved(cast(Layout, op.value.layout), cast(View, op.buffer.layout))
+    write_pieces(machine, op.value, there, lambda lane: _addresses(machine, lane, op.buffer, op.stage, there))
 
 
 def lower_get(machine: Machine, op: ttg.Get) -> None:
@@ -85,13 +76,7 @@ def lower_copy(machine: Machine, op: ttg.CopyAsync, axes: AxisAnalysis) -> None:
     when = machine.scalar(op.when)
 
     machine.meet()
-    start, shift = (
-        str(machine.buffers[op.buffer].offset),
-        stage_offset(machine, machine.uniform, op.buffer, op.stage),
-    )
-    machine.begin_copy(
-        machine.uniform.two("add", "i32", shift, start) if shift else start, stage_bytes(op.buffer)
-    )
+    machine.begin_copy(op)
 
     def copy(lane: Lane) -> LaneRegisters:
         pointers = lane.registers(op.pointer)
@@ -114,14 +99,20 @@ def stage_offset(machine: Machine, lane: Lane, buffer: Value, stage: Value) -> s
     return lane.two("mul", "i32", lane.broadcast(i32, machine.scalar(stage)), lane.number(bytes_, i32))
 
 
+def stage_address(machine: Machine, lane: Lane, buffer: Value, stage: Value) -> str:
+    """Where a stage of a buffer starts (i32)."""
+    start, shift = (
+        lane.number(machine.buffers[buffer].offset, i32),
+        stage_offset(machine, lane, buffer, stage),
+    )
+    return lane.two("add", "i32", shift, start) if shift else start
+
+
 def _addresses(
     machine: Machine, lane: Lane, buffer: Value, stage: Value, there: Layout
 ) -> Callable[[int], str]:
     """The address (i32) of a register's element in a stage of a buffer, whose places ``there`` holds."""
-    size, room = element_bits(element(buffer.type)) // 8, machine.buffers[buffer]
-    base, shift = lane.number(room.offset, i32), stage_offset(machine, lane, buffer, stage)
-    if shift:
-        base = lane.two("add", "i32", shift, base)
+    size, base = element_bits(element(buffer.type)) // 8, stage_address(machine, lane, buffer, stage)
     own = lane.two("mul", "i32", index_of(lane, there), lane.number(size, i32))
     lanes = 0
     for basis in there.threads:

@@ -43,16 +43,33 @@ def write_shared(machine: Machine, value: Value, at: int | None = None, places: 
     size = element_bits(kind) // 8
     base = machine.shared((1 << layout.bits) * size, 16) if at is None else at
 
+    write_pieces(
+        machine,
+        value,
+        layout,
+        lambda lane: lambda register: element_address(lane, layout, register, size, base),
+    )
+    return base
+
+
+def write_pieces(
+    machine: Machine, value: Value, there: Layout, addresses: Callable[[Lane], Callable[[int], str]]
+) -> None:
+    """Each lane writes what it holds of a tile, neighbours at once, one of replicas.
+
+    ``there`` has the elements under the numbers of their places; ``addresses`` gives where a register's element goes (i32).
+    """
+    kind = element(value.type)
+
     def write(lane: Lane) -> LaneRegisters:
         values = lane.registers(value)
-        owner = owns(lane, layout.replica_bits) if layout.replica_bits else None
-        for piece in pieces(layout, size):
-            address = element_address(lane, layout, piece[0], size, base)
-            machine.shared_store(lane, kind, address, [values[r] for r in piece], owner)
+        owner = owns(lane, there.replica_bits) if there.replica_bits else None
+        address = addresses(lane)
+        for piece in pieces(there, element_bits(kind) // 8):
+            machine.shared_store(lane, kind, address(piece[0]), [values[r] for r in piece], owner)
         return []
 
-    machine.each_lane([], write, 1 << len(layout.threads), [value])
-    return base
+    machine.each_lane([], write, 1 << len(there.threads), [value])
 
 
 def through_shared(machine: Machine, op: Op, source: Layout, result: Layout, flip: int = 0) -> None:

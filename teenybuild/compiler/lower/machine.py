@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from teenybuild.compiler.ir.core import Op, Value
 from teenybuild.compiler.ir.tt import Cache, Dot, Eviction, InlineAsm, Ordering, Rmw, Scope
-from teenybuild.compiler.ir.ttg import GroupMma, Mma, WaitProducts
+from teenybuild.compiler.ir.ttg import CopyAsync, GroupMma, Mma, WaitProducts
 from teenybuild.compiler.ir.types import Element
 from teenybuild.compiler.layout.buffers import Matrix
 from teenybuild.compiler.layout.fragments import GroupPart, Step
@@ -331,8 +331,8 @@ class Machine(ABC):
     def release(self, offset: int) -> None:
         """What was held from ``offset`` on may be used otherwise, after a barrier."""
 
-    def begin_copy(self, address: str, size: int) -> None:
-        """A tile of ``size`` bytes is going to be copied to ``address`` (i32) of shared memory."""
+    def begin_copy(self, op: CopyAsync) -> None:
+        """The copies of a tile are going to be asked for."""
         return
 
     @abstractmethod

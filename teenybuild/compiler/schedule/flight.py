@@ -93,13 +93,12 @@ class _Landing:
     def _op(self, op: Op) -> None:
         reads = _reads(op)
         if op.traits & TERMINATOR:
-            stay = {v for i in self._carried for v in (op.operands[i],)}
+            stay = {op.operands[i] for i in self._carried}
             self._wait([v for v in self._flying if v not in stay], stay)
-            self._free(len(self._block.ops))
+            self._free(at_end=True)
         else:
             # What it adds to is changed in place, unless somebody else wants it as it was.
-            adds = isinstance(op, ttg.GroupMma) and self._uses[op.c] == 1
-            passed_on = {op.c} if isinstance(op, ttg.GroupMma) and adds else set[Value]()
+            passed_on = {op.c} if isinstance(op, ttg.GroupMma) and self._uses[op.c] == 1 else set[Value]()
             # A buffer that goes may be read by all of them.
             everything = isinstance(op, ttg.Free)
             self._wait([v for v in self._flying if everything or v in reads - passed_on], passed_on)
@@ -126,7 +125,7 @@ class _Landing:
             if held is not None:
                 held.readers -= 1
                 held.latest = self._begun
-        self._free(0)
+        self._free(at_end=False)
 
     def _cover(self) -> None:
         """Where nothing in a turn waits for the products of the last, that is done after its first.
@@ -183,10 +182,10 @@ class _Landing:
             self._ops.append(ttg.Publish(products=True))
             self._unpublished = False
 
-    def _free(self, end: int) -> None:
+    def _free(self, *, at_end: bool) -> None:
         """What is read no more, and by no product under way, is given back."""
         for value, held in self._buffers.items():
-            if not held.freed and held.readers <= 0 and (held.latest <= self._done or end):
+            if not held.freed and held.readers <= 0 and (held.latest <= self._done or at_end):
                 # The first of its names is the allocation's.
                 held.freed = True
                 self._ops.append(ttg.Free(value))

@@ -87,16 +87,11 @@ class Overlap:
             return []
         wanted = _fed(body)
         found = [o for o in body.ops if isinstance(o, tt.Load) and o in wanted and self._copied(o)]
-        while found:
-            ahead = slice_of(body, found)
-            kept = [] if ahead is None else [o for o in found if o not in ahead]
-            if ahead is not None and len(kept) == len(found):
-                return found
-            # What others' addresses are read from is loaded where those are computed.
-            found = kept if ahead is not None else [o for o in found if slice_of(body, [o]) is not None]
-            if ahead is None and slice_of(body, found) is None:
-                return []
-        return []
+        found = [o for o in found if slice_of(body, [o]) is not None]
+        # What others' addresses are read from is loaded where those are computed.
+        while needed := (slice_of(body, found) or set()).intersection(found):
+            found = [o for o in found if o not in needed]
+        return found
 
     def _copied(self, op: tt.Load) -> bool:
         """Whether the machine copies what a load reads."""
@@ -352,7 +347,6 @@ class _Pipelined:
 
     def _consume(self, rooms: Sequence[_Room], stage: Value) -> None:
         """The body, reading buffers where it loaded."""
-        rooms_of = {room.load: room for room in rooms}
         buffers: set[Value] = {room.buffer for room in rooms}
         now: dict[Value, Value] = {}
 
@@ -361,10 +355,9 @@ class _Pipelined:
 
         loaded = {room.load.result: room for room in rooms}
         for op in self._op.body.ops[:-1]:
-            if isinstance(op, tt.Load) and op in rooms_of:
-                room = rooms_of[op]
+            if isinstance(op, tt.Load) and op.result in loaded:
                 if any(_reads_registers(o, op.result) for o in self._op.body.ops):
-                    now[op.result] = self._got(room, stage, op, op.result)
+                    now[op.result] = self._got(loaded[op.result], stage, op, op.result)
                 continue
             match op:
                 case ttg.Staged() if op.source in loaded:

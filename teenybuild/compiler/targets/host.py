@@ -16,13 +16,14 @@ from typing import cast
 
 from teenybuild.compiler.ir.core import Function, Op, Value, walk
 from teenybuild.compiler.ir.tt import Dot, InlineAsm
-from teenybuild.compiler.ir.ttg import GroupMma, Mma, WaitProducts
+from teenybuild.compiler.ir.ttg import CopyAsync, GroupMma, Mma, WaitProducts
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.fragments import Step
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
 from teenybuild.compiler.layout.policy import Policy, RowMajorPolicy, gpu_policy
 from teenybuild.compiler.lower import scalars
+from teenybuild.compiler.lower.buffers import stage_address, stage_bytes
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.lower.function import FunctionLowering
 from teenybuild.compiler.lower.lane import Lane, thread_position
@@ -544,8 +545,9 @@ class HostMachine(Machine):
             self._copies = host_copies.queue(self)
         return self._copies
 
-    def begin_copy(self, address: str, size: int) -> None:
-        host_copies.begin(self, address, size)
+    def begin_copy(self, op: CopyAsync) -> None:
+        address = stage_address(self, self.uniform, op.buffer, op.stage)
+        host_copies.begin(self, address, stage_bytes(op.buffer))
 
     def copy_async(
         self,

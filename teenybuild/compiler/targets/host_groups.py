@@ -122,13 +122,16 @@ def _step(machine: HostMachine, dtype: DType, total: DType, a: Matrix, b: Matrix
         per = matrix.row // size
         eights = text.op(f"mul i64 {text.op(f'lshr i64 {slow}, 3')}, {matrix.stride}")
         one = text.op(f"mul i64 {text.op(f'and i64 {slow}, 7')}, {matrix.row}")
-        piece = text.op(f"mul i64 {text.op(f'udiv i64 {fast}, {per}')}, {matrix.leading}")
-        inside = text.op(f"mul i64 {text.op(f'urem i64 {fast}, {per}')}, {size}")
         if matrix.along:
             # Steps along k start within a row: what they reach past its end is in the same row's next bytes.
-            piece, inside = "0", text.op(f"mul i64 {fast}, {size}")
+            parts = [text.op(f"mul i64 {fast}, {size}")]
+        else:
+            parts = [
+                text.op(f"mul i64 {text.op(f'udiv i64 {fast}, {per}')}, {matrix.leading}"),
+                text.op(f"mul i64 {text.op(f'urem i64 {fast}, {per}')}, {size}"),
+            ]
         at = start
-        for part in (eights, one, piece, inside):
+        for part in (eights, one, *parts):
             at = text.op(f"add i64 {at}, {part}")
         if swizzle:
             row = text.op(f"and i64 {text.op(f'lshr i64 {at}, 7')}, {matrix.row // 16 - 1}")

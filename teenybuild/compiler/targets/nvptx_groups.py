@@ -71,18 +71,17 @@ def _assembly(kind: str, size: int, product: GroupProduct, part: GroupPart, *, l
     name = f"wgmma.mma_async.sync.aligned.m64n{part.columns}k{ROW_BYTES // size}.f32.{kind}.{kind}"
     at = 2 * count
     lines = ["{ .reg .pred p;", "setp.eq.u32 p, 0, 0;", "wgmma.fence.sync.aligned;"]
-    turned_b = "" if size != 2 else f", {int(not product.b.matrix.along)}"
+    turned_b = f", {int(not product.b.matrix.along)}"
     for step in part.steps:
         if isinstance(step.a, int):
             assert product.a is not None
-            left, turned = f"${at}", "" if size != 2 else f", {int(not product.a.matrix.along)}"
+            left, turned = f"${at}", f", {int(not product.a.matrix.along)}"
             at += 1
         else:
             left, turned = f"{{{', '.join(f'${at + i}' for i in range(4))}}}", ""
             at += 4
         # Sums count (scale-d), neither operand is negated; which of them run along their other axis.
-        signs = ", 1, 1" if size != 1 or kind.startswith("e") else ""
-        lines.append(f"{name} {{{sums}}}, {left}, ${at}, p{signs}{turned}{turned_b};")
+        lines.append(f"{name} {{{sums}}}, {left}, ${at}, p, 1, 1{turned}{turned_b};")
         at += 1
     if last:
         lines.append("wgmma.commit_group.sync.aligned;")
