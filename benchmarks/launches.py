@@ -156,6 +156,7 @@ def packaged(artifact: teenybuild.Artifact, directory: Path) -> tuple[index.Arti
         programmatic=launch["programmatic"],
         residency=None if said is None else index.Residency(**{**said, "shared": tuple(said["shared"])}),
         reports=(),
+        tensor_maps=index.tensor_maps(launch["tensor_maps"]),
     )
     image.path.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(artifact.path, image.path)

@@ -7,14 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, TypedDict
 
 from teenybuild.compiler.frontend.kernel import Instance
+from teenybuild.compiler.ir.arrays import Argument, Given
 from teenybuild.compiler.ir.core import Function
+from teenybuild.compiler.lower.blocks import TensorMap
 from teenybuild.compiler.lower.reports import Report, ReportJson
 from teenybuild.compiler.passes.access import pointer_access
 from teenybuild.compiler.targets.base import Lowered, Residency, Settings
 from teenybuild.types import Absent, Descriptor, Part, Pointer, Scalar, Tuple, Type, Value, assumed_of, leaves
 
 #: Counts changes of the calling convention; loaders refuse artifacts of another.
-ABI_VERSION = 1
+ABI_VERSION = 2
 
 
 #: The type of a parameter as plain data: ``"*f32"``, ``"none"``, a list for a tuple, a dtype and a block for a descriptor.
@@ -60,6 +62,18 @@ class ResidencyJson(TypedDict):
     shared: list[int]
 
 
+class TensorMapJson(TypedDict):
+    """An array of which the code copies blocks, axes fastest first, as numbers or names of arguments: see :class:`TensorMap`."""
+
+    base: str
+    dtype: str
+    shape: list[int | str]
+    strides: list[int | str]
+    padding: int | str
+    box: list[int]
+    row: int
+
+
 class LaunchJson(TypedDict):
     """What a launch needs. ``threads`` is 0 on the host."""
 
@@ -69,6 +83,7 @@ class LaunchJson(TypedDict):
     cooperative: bool
     programmatic: bool
     residency: ResidencyJson | None
+    tensor_maps: list[TensorMapJson]
 
 
 class DescriptionJson(TypedDict):
@@ -106,6 +121,7 @@ class Description:
     programmatic: bool = False
     reports: tuple[Report, ...] = ()
     residency: Residency | None = None
+    maps: tuple[TensorMap, ...] = ()
 
     def with_launch(self, settings: Settings, lowered: Lowered, residency: Residency | None) -> Description:
         """With what code generation found out."""
@@ -119,6 +135,7 @@ class Description:
             programmatic=lowered.programmatic,
             reports=lowered.reports,
             residency=residency,
+            maps=lowered.maps,
         )
 
     def json(self) -> DescriptionJson:
@@ -146,9 +163,26 @@ class Description:
                 "cooperative": False,
                 "programmatic": self.programmatic,
                 "residency": _residency_json(self.residency),
+                "tensor_maps": [self._map_json(each) for each in self.maps],
             },
             "scratch_bytes": self.scratch_bytes,
             "reports": [report.json() for report in self.reports],
+        }
+
+    def _map_json(self, map_: TensorMap) -> TensorMapJson:
+        array, axes = map_.array, map_.boxes.axes
+
+        def given(value: Given) -> int | str:
+            return self.arguments[value.number]["name"] if isinstance(value, Argument) else value
+
+        return {
+            "base": self.arguments[array.base.number]["name"],
+            "dtype": map_.dtype.name,
+            "shape": [given(array.shape[axis]) for axis in axes],
+            "strides": [given(array.strides[axis]) for axis in axes[1:]],
+            "padding": given(array.padding),
+            "box": list(map_.boxes.sides),
+            "row": map_.boxes.row,
         }
 
 

@@ -15,9 +15,11 @@ from teenybuild.compiler.ir.printer import print_function
 from teenybuild.compiler.ir.verifier import verify
 from teenybuild.compiler.layout.assign import assign_layouts, settle_orders
 from teenybuild.compiler.layout.axes import AxisAnalysis
+from teenybuild.compiler.layout.block_copies import BlockCopies
 from teenybuild.compiler.layout.check import check_layouts
 from teenybuild.compiler.layout.policy import gpu_policy
 from teenybuild.compiler.lower.debug import Lines
+from teenybuild.compiler.passes.access import shared_arguments
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
 from teenybuild.compiler.passes.hoist import HoistLoads
 from teenybuild.compiler.passes.order import OrderScalars
@@ -181,8 +183,11 @@ def lower(job: Job, function: core.Function, target: CodeTarget) -> Lowered:
     axes = AxisAnalysis(function)
     # Reductions combine in the order of one GPU layout, whatever the target's own.
     settle_orders(function, axes, gpu_policy(_REFERENCE, job.settings.num_warps))
-    function = assign_layouts(function, axes, target.policy)
-    overlap = Overlap(job.settings.num_stages if target.policy.copies else 1, axes)
+    blocks = None
+    if target.policy.copies_blocks:
+        blocks = BlockCopies(function.body.args, axes, shared_arguments(function))
+    function = assign_layouts(function, axes, target.policy, blocks)
+    overlap = Overlap(job.settings.num_stages if target.policy.copies else 1, axes, blocks)
     if job.verify:
         verify(function)
         check_layouts(function, target.policy)

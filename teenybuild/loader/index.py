@@ -74,6 +74,7 @@ def _artifact(image: Image) -> dict[str, Any]:
         "cooperative": launch["cooperative"],
         "programmatic": launch["programmatic"],
         "residency": launch["residency"],
+        "tensor_maps": launch["tensor_maps"],
         "reports": description["reports"],
     }
 

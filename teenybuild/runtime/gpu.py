@@ -6,7 +6,7 @@ import ctypes
 import math
 import struct
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .artifacts import read_artifact
 from .contexts import current
@@ -14,6 +14,9 @@ from .driver import check, driver, driver_version, failure, newest_ptx
 from .grids import Extents
 from .index import Artifact
 from .layout import Layout
+
+if TYPE_CHECKING:
+    from .tensor_maps import TensorMaps
 
 #: Bytes of the driver's log that are kept for the message where it cannot translate PTX.
 _LOG = 8192
@@ -36,10 +39,11 @@ class _Frame:
 
     __slots__ = ("addresses", "buffer", "config", "parameters")
 
-    def __init__(self, offsets: Sequence[int], size: int, config: Any) -> None:
+    def __init__(self, offsets: Sequence[int], size: int, maps: int, config: Any) -> None:
+        """``maps``: how many addresses of tensor maps come last, which each launch has its own."""
         self.buffer = ctypes.create_string_buffer(size)
         start = ctypes.addressof(self.buffer)
-        self.addresses = (ctypes.c_void_p * len(offsets))(*(start + offset for offset in offsets))
+        self.addresses = (ctypes.c_void_p * (len(offsets) + maps))(*(start + offset for offset in offsets))
         self.parameters = ctypes.addressof(self.addresses)
         self.config = config
 
@@ -67,6 +71,7 @@ class GpuProgram:
         self._threads, self._shared = artifact.threads, artifact.shared_bytes
         self._resident = _Resident(cuda, self._function, artifact, layout) if artifact.residency else None
         self._attributes = _attributes(cuda, artifact)
+        self._maps = _tensor_maps(cuda, artifact, layout, kernel)
         self._frames: list[_Frame] = []
 
     def run(self, values: Sequence[Any], grid: Extents, stream: int) -> None:
@@ -92,6 +97,10 @@ class GpuProgram:
             frame = self._frame()
         x, y, z = grid
         self._pack_into(frame.buffer, 0, *values, x, y, z, scratch)
+        # Named, so that they live until the driver has taken them.
+        maps = self._maps.made(values) if self._maps is not None else ()
+        for i, each in enumerate(maps, len(self._offsets)):
+            frame.addresses[i] = each.address
         shared = self._shared if self._resident is None else self._resident.shared(values)
         if frame.config is None:
             (status,) = self._cuda.cuLaunchKernel(
@@ -127,7 +136,7 @@ class GpuProgram:
             config.blockDimX, config.blockDimY, config.blockDimZ = self._threads, 1, 1
             config.attrs = self._attributes
             config.numAttrs = len(self._attributes)
-        return _Frame(self._offsets, self._size, config)
+        return _Frame(self._offsets, self._size, len(self._artifact.tensor_maps), config)
 
 
 class _Resident:
@@ -180,6 +189,15 @@ def _attributes(cuda: Any, artifact: Artifact) -> list[Any]:
         early.value.programmaticStreamSerializationAllowed = 1
         found.append(early)
     return found
+
+
+def _tensor_maps(cuda: Any, artifact: Artifact, layout: Layout, kernel: str) -> TensorMaps | None:
+    if not artifact.tensor_maps:
+        return None
+    from .tensor_maps import TensorMaps  # few kernels have any
+
+    names = [layout.arguments[place].name for place in layout.order]
+    return TensorMaps(cuda, artifact.tensor_maps, names, kernel)
 
 
 def _load(cuda: Any, artifact: Artifact, kernel: str) -> Any:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Value: TypeAlias = int | float | bool | str | None
 
 #: The calling convention of artifacts that this runtime can call.
-ABI_VERSION = 1
+ABI_VERSION = 2
 
 
 class Residency(NamedTuple):
@@ -34,6 +34,21 @@ class Residency(NamedTuple):
     of: int
     wanted: int
     shared: tuple[int, ...]
+
+
+class TensorMap(NamedTuple):
+    """An array of which code copies blocks of the sides ``box``, all axes fastest first; numbers stand there, or the names of arguments.
+
+    ``strides`` are in elements, without the fastest axis' 1; NaN stands outside unless ``padding`` is 0. A box has rows of ``row`` bytes.
+    """
+
+    base: str
+    dtype: str
+    shape: tuple[int | str, ...]
+    strides: tuple[int | str, ...]
+    padding: int | str
+    box: tuple[int, ...]
+    row: int
 
 
 class Artifact(NamedTuple):
@@ -54,6 +69,8 @@ class Artifact(NamedTuple):
     residency: Residency | None
     #: What the code tells while it runs on the host, as ``docs/contracts.md`` says; empty on a GPU.
     reports: tuple[dict[str, Any], ...]
+    #: What is passed after the address of scratch memory.
+    tensor_maps: tuple[TensorMap, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -158,6 +175,23 @@ def _artifact(target: str, id: str, symbol: str, said: dict[str, Any], directory
         said["programmatic"],
         _residency(said["residency"]),
         tuple(said["reports"]),
+        tensor_maps(said["tensor_maps"]),
+    )
+
+
+def tensor_maps(said: Sequence[dict[str, Any]]) -> tuple[TensorMap, ...]:
+    """As an artifact's description has them."""
+    return tuple(
+        TensorMap(
+            each["base"],
+            each["dtype"],
+            tuple(each["shape"]),
+            tuple(each["strides"]),
+            each["padding"],
+            tuple(each["box"]),
+            each["row"],
+        )
+        for each in said
     )
 
 

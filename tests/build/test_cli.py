@@ -124,7 +124,7 @@ def test_list_shows_what_is_cached(fresh: TestProject) -> None:
         ("llvm", "define"),
         ("mlir", "tt.func"),
         ("source", "def total(x_ptr, out_ptr, n, BLOCK"),
-        ("abi", '"abi_version": 1'),
+        ("abi", '"abi_version": 2'),
     ],
 )
 def test_show_every_stage(built: TestProject, stage: str, part: str) -> None:

@@ -200,6 +200,7 @@ def test_every_architecture_has_its_header(arch: Any) -> None:
         "cooperative": False,
         "programmatic": arch.sm >= 90,
         "residency": None,
+        "tensor_maps": [],
     }
 
 

@@ -1,4 +1,4 @@
-"""An artifact on a GPU, launched as ``docs/contracts.md`` says and with nothing of the loader: what language tests run there."""
+"""An artifact on a GPU, launched as ``docs/contracts.md`` says, with nothing of the loader but tensor maps: what language tests run there."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import device as gpu
 import numpy as np
 
 from teenybuild.api import Artifact
+from teenybuild.runtime.driver import driver
+from teenybuild.runtime.index import tensor_maps
+from teenybuild.runtime.tensor_maps import TensorMaps
 from tests.support.run import Array, argument_bits, passed
 
 #: The driver asks to be told where a launch has more dynamic shared memory than this.
@@ -36,15 +39,21 @@ class GpuProgram:
         extents = ([*grid, 1, 1])[:3]
         start = -(-abi["packed_size"] // 8) * 8
         packed = bytearray(start + TAIL.size)
+        given: list[int] = []
         for row in abi["arguments"]:
             array = held.get(row["name"])
             value = arguments[row["name"]]
             bits = argument_bits(value, row) if array is None else array.address
+            given.append(bits)
             packed[row["offset"] : row["offset"] + row["size"]] = bits.to_bytes(row["size"], "little")
         TAIL.pack_into(packed, start, *extents, 0)
         buffer = (ctypes.c_char * len(packed)).from_buffer(packed)
         offsets = [*(row["offset"] for row in abi["arguments"]), *(start + at for at in TAIL_OFFSETS)]
-        addresses = (ctypes.c_void_p * len(offsets))(*(ctypes.addressof(buffer) + at for at in offsets))
+        names = [row["name"] for row in abi["arguments"]]
+        said = tensor_maps(abi["launch"]["tensor_maps"])
+        maps = TensorMaps(driver(), said, names, "test").made(given) if said else []
+        places = [*(ctypes.addressof(buffer) + at for at in offsets), *(each.address for each in maps)]
+        addresses = (ctypes.c_void_p * len(places))(*places)
         module = call("cuModuleLoadData", self.artifact.path.read_bytes() + b"\0")
         try:
             function = call("cuModuleGetFunction", module, abi["symbol"].encode())

@@ -27,6 +27,7 @@ NAMES = (
     "test_addresses",
     "test_atomics",
     "test_bessel",
+    "test_block_copies",
     "test_block_pointers",
     "test_casts",
     "test_combining",

@@ -64,7 +64,7 @@ def test_golden() -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("abi_version",), 2),
+        (("abi_version",), 1),
         (("symbol",), "vector_add"),
         (("target",), "cpu"),
         (("target",), "cpu:x86_64"),

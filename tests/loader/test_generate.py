@@ -193,7 +193,7 @@ def test_what_the_root_module_has(package: Package) -> None:
     kernels = package(VECTOR_ADD)
     assert kernels.__all__ == ["LaunchError", "vector_add"]
     assert set(kernels.__all__) <= set(dir(kernels))
-    assert kernels.__abi_version__ == 1
+    assert kernels.__abi_version__ == 2
     assert kernels.__targets__ == ("sm_90a", "cpu")
     assert kernels.vector_add is kernels.vector_add
     with pytest.raises(AttributeError, match="has no attribute 'vectoradd'"):
@@ -349,11 +349,11 @@ def test_an_artifact_of_another_abi() -> None:
     found = built(VECTOR_ADD)
     images = {
         "cpu": {
-            id: Image({**image.description, "abi_version": 2}, image.data)
+            id: Image({**image.description, "abi_version": 1}, image.data)
             for id, image in found.images["cpu"].items()
         }
     }
-    with pytest.raises(Exception, match="an artifact has ABI version 2, and the loader 1"):
+    with pytest.raises(Exception, match="an artifact has ABI version 1, and the loader 2"):
         generate(found.plan.manifest, found.plan.specialisations, images)
 
 
@@ -367,8 +367,8 @@ def edited(directory: Path, change: Any) -> None:
     ("change", "message"),
     [
         (
-            lambda data: data.replace(b'"abi_version": 1', b'"abi_version": 2'),
-            "it has ABI version 2, and this runtime calls version 1",
+            lambda data: data.replace(b'"abi_version": 2', b'"abi_version": 1'),
+            "it has ABI version 1, and this runtime calls version 2",
         ),
         (lambda data: data[: len(data) // 2], "the package is damaged"),
         (lambda data: data.replace(b'"parameters"', b'"perimeters"'), "the package is damaged: KeyError"),

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teenybuild.compiler.frontend.semantics import Semantics
-from teenybuild.compiler.frontend.values import BlockPointer, Tensor, describe, is_tuple
-from teenybuild.compiler.ir import tt
+from teenybuild.compiler.frontend.values import BlockOf, BlockPointer, Tensor, describe, is_tuple
+from teenybuild.compiler.ir import arith, tt
+from teenybuild.compiler.ir.arrays import Argument, Array, Given
+from teenybuild.compiler.ir.constant import constant_of
 from teenybuild.dtypes import DType, i32, i64
 
 
@@ -61,6 +63,30 @@ def addresses(s: Semantics, pointer: BlockPointer, checked: Sequence[int]) -> tu
         mask = inside if mask is None else s.bit_and(mask, inside)
     tile = s.broadcast_to(tile, pointer.block)
     return tile, None if mask is None else s.broadcast_to(mask, pointer.block)
+
+
+def block_of(s: Semantics, pointer: BlockPointer, padding: Tensor | int) -> BlockOf | None:
+    """What a block that is checked along every axis is of, if a launch knows that array before it begins. ``padding`` is whether NaN stands outside."""
+    base = _given(s, pointer.base)
+    found = [_given(s, each) for each in (*pointer.shape, *pointer.strides)]
+    outside = padding if isinstance(padding, int) else _given(s, padding)
+    known = [each for each in found if each is not None]
+    if not isinstance(base, Argument) or outside is None or len(known) < len(found):
+        return None
+    rank = len(pointer.block)
+    array = Array(base, tuple(known[:rank]), tuple(known[rank:]), outside)
+    return BlockOf(array, tuple(offset.value for offset in pointer.offsets))
+
+
+def _given(s: Semantics, tensor: Tensor) -> Given | None:
+    """A scalar that is a constant or an argument, whose value no widening changes."""
+    value = tensor.value
+    while isinstance(value.op, arith.ExtSI):
+        value = value.op.source
+    known = constant_of(value)
+    if isinstance(known, int):
+        return known
+    return Argument(s.arguments.index(value)) if value in s.arguments else None
 
 
 def _indices(s: Semantics, pointer: BlockPointer, axis: int) -> Tensor:

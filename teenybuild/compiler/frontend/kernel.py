@@ -107,6 +107,7 @@ class _Arguments:
     def bind(self, body: core.Block) -> None:
         """Fills the frame's locals and the body's arguments, in source order."""
         reader, instance = self._reader, self._instance
+        reader.semantics.arguments = body.args
         args = self._kernel.node.args
         for collecting, stars in ((args.vararg, "*"), (args.kwarg, "**")):
             if collecting is not None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from math import isinf, prod
 
 from teenybuild.compiler.frontend.builder import Builder
-from teenybuild.compiler.frontend.values import Function, Tensor, describe, ir_element, spell_element
+from teenybuild.compiler.frontend.values import BlockOf, Function, Tensor, describe, ir_element, spell_element
 from teenybuild.compiler.ir import arith, math, tt
 from teenybuild.compiler.ir.core import Op, Value
 from teenybuild.compiler.ir.numbers import round_to
@@ -59,6 +59,8 @@ class Semantics:
         self.debug = False
         #: Warps of a program, which kernels may ask for. The reader says.
         self.num_warps = 4
+        #: The kernel's arguments, in ABI order.
+        self.arguments: list[Value] = []
         #: Inlines a call of a kernel file's function here; for who takes functions as arguments. The reader supplies it.
         self.call: Callable[[Function, Sequence[object]], object] = self._no_call
 
@@ -580,8 +582,12 @@ class Semantics:
         cache: tt.Cache = "",
         eviction: tt.Eviction = "",
         volatile: bool = False,
+        block: BlockOf | None = None,
     ) -> Tensor:
-        """Reads through ``pointer`` where the mask holds; ``other`` elsewhere, converted to the pointee's dtype."""
+        """Reads through ``pointer`` where the mask holds; ``other`` elsewhere, converted to the pointee's dtype.
+
+        ``block``: what that is of which array, if it is.
+        """
         if mask is None and other is not None:
             raise self.builder.error("tl.load takes other= only together with mask=")
         pointer, found = self._access(pointer, mask, "tl.load")
@@ -603,7 +609,8 @@ class Semantics:
             if found is not None:
                 pointer, found = self.broadcast(pointer, found)
         values = (pointer.value, found.value if found else None, fill.value if fill else None)
-        op = tt.Load(*values, cache, eviction, volatile)
+        where = (block.array, block.corner) if block is not None and pointee != i1 else (None, ())
+        op = tt.Load(*values, cache, eviction, volatile, *where)
         loaded = self.builder.tensor(op, stored)
         if behind is not None:
             return self.cast(loaded, behind)
@@ -621,8 +628,9 @@ class Semantics:
         *,
         cache: tt.Cache = "",
         eviction: tt.Eviction = "",
+        block: BlockOf | None = None,
     ) -> None:
-        """Writes ``value``, converted to the pointee's dtype, where the mask holds."""
+        """Writes ``value``, converted to the pointee's dtype, where the mask holds; ``block`` as for a load."""
         pointer, found = self._access(pointer, mask, "tl.store")
         assert isinstance(pointer.dtype, Pointer)
         pointee = pointer.dtype.pointee
@@ -652,7 +660,8 @@ class Semantics:
         if found is not None:
             pointer, found = self.broadcast(pointer, found)
         values = (pointer.value, data.value, found.value if found else None)
-        self.builder.add(tt.Store(*values, cache, eviction))
+        where = (block.array, block.corner) if block is not None and pointee != i1 else (None, ())
+        self.builder.add(tt.Store(*values, cache, eviction, *where))
 
     # Products -------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from math import copysign, prod
 from typing import TYPE_CHECKING, TypeGuard
 
 from teenybuild.compiler.ir import core
+from teenybuild.compiler.ir.arrays import Array
 from teenybuild.compiler.ir.types import Element, Pointer, Type, shape_of
 from teenybuild.dtypes import DType, signless
 
@@ -86,16 +87,25 @@ class BlockPointer:
         return same and self.block == other.block
 
 
+@dataclass(frozen=True, slots=True)
+class BlockOf:
+    """Which block of an array a tile is: the offsets of its first element, i32."""
+
+    array: Array
+    corner: tuple[core.Value, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorDescriptor:
     """An array, seen in blocks: what ``tl.make_tensor_descriptor`` gives, or an argument. ``extents`` are its shape as i32.
 
-    ``fill`` stands outside of the array: a number, or what the launch says.
+    ``fill`` stands outside of the array: a number, or what the launch says; ``padding`` is whether that is NaN.
     """
 
     blocks: BlockPointer
     extents: tuple[Tensor, ...]
     fill: float | Tensor
+    padding: int | Tensor
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from teenybuild.compiler.ir import fold
+from teenybuild.compiler.ir.arrays import Array
 from teenybuild.compiler.ir.constant import constant, constant_of
 from teenybuild.compiler.ir.core import (
     COMMUTES,
@@ -502,6 +503,8 @@ class Load(Op, name="tt.load"):
     """Reads through each pointer where ``mask`` holds; elsewhere gives ``other``, or nothing in particular.
 
     Memory behind a pointer whose mask is false is not touched.  A ``volatile`` load is neither moved nor left out.
+
+    Where ``array`` is known, the same elements are its block from ``corner`` on (i32, an offset along each axis), and ``other`` its padding.
     """
 
     pointer: Operand
@@ -510,6 +513,8 @@ class Load(Op, name="tt.load"):
     cache: Cache = ""
     eviction: Eviction = ""
     volatile: bool = False
+    array: Array | None = None
+    corner: Operands = ()
 
     @property
     def has_effect(self) -> bool:
@@ -525,20 +530,25 @@ class Load(Op, name="tt.load"):
             raise VerifyError(self, "other needs a mask and the type of the result")
 
     def assembly(self, names: Names) -> str:
-        operands = ", ".join(names[v] for v in self.operands)
+        operands = ", ".join(names[v] for v in (self.pointer, self.mask, self.other) if v is not None)
         volatile = " {isVolatile = true}" if self.volatile else ""
         hints = _hints(self.cache, self.eviction)
         return f"{self.name} {operands}{hints}{volatile} : {spell(self.pointer.type)}"
 
 
 class Store(Op, name="tt.store", traits=EFFECT):
-    """Writes ``value`` through each pointer where ``mask`` holds."""
+    """Writes ``value`` through each pointer where ``mask`` holds.
+
+    Where ``array`` is known, that is its block from ``corner`` on, as far as it reaches.
+    """
 
     pointer: Operand
     value: Operand
     mask: OptionalOperand = None
     cache: Cache = ""
     eviction: Eviction = ""
+    array: Array | None = None
+    corner: Operands = ()
 
     def verify(self) -> None:
         if self.value.type != with_element(self.pointer.type, _pointee(self, self.pointer.type)):
@@ -547,7 +557,7 @@ class Store(Op, name="tt.store", traits=EFFECT):
             raise VerifyError(self, f"the mask is {spell(self.mask.type)}")
 
     def assembly(self, names: Names) -> str:
-        operands = ", ".join(names[v] for v in self.operands)
+        operands = ", ".join(names[v] for v in (self.pointer, self.value, self.mask) if v is not None)
         return f"{self.name} {operands}{_hints(self.cache, self.eviction)} : {spell(self.pointer.type)}"
 
 

@@ -3,15 +3,17 @@
 A *buffer* is room in shared memory for one tile or several (*stages*), each laid out as ``value.layout`` says: a
 :class:`~teenybuild.compiler.layout.linear.View` from elements to their places.  Which stage an operation means is an i32, its ``stage``.
 
-Two things run beside the program.  Copies into buffers (:class:`CopyAsync`) are gathered in groups (:class:`CommitCopies`), and
+Three things run beside the program.  Copies into buffers that lanes ask for (:class:`CopyAsync`) are gathered in groups (:class:`CommitCopies`), and
 :class:`WaitCopies` waits for all but the latest of those, for what the lane itself has asked for; a barrier must follow before others may read it.
-Products of four warps (:class:`GroupMma`) read buffers and write registers; :class:`WaitProducts` waits for all but the latest.
+Blocks of arrays that hardware copies (:class:`CopyBlock`) are announced to a *signal* (:class:`Expect`), on which all lanes wait (:class:`Await`).
+A signal counts in *phases*, 0 and 1 in turn: each is over when all that was announced has arrived, and the next begins.  Products of four warps (:class:`GroupMma`) read buffers and write registers; :class:`WaitProducts` waits for all but the latest.
 """
 
 from __future__ import annotations
 
+from teenybuild.compiler.ir.arrays import Array
 from teenybuild.compiler.ir.core import EFFECT, PURE, Op, Operand, Operands, OptionalOperand, VerifyError
-from teenybuild.compiler.ir.types import Buffer, Tile, Type, mask_of, shape_of, spell
+from teenybuild.compiler.ir.types import Buffer, Signals, Tile, Type, mask_of, shape_of, spell
 from teenybuild.dtypes import i1, i32
 
 
@@ -119,6 +121,78 @@ class WaitCopies(Op, name="ttg.async_wait", traits=EFFECT):
     """Waits until no more than ``pending`` groups of copies are under way."""
 
     pending: int
+
+
+class OpenSignals(Op, name="ttng.init_barrier", traits=EFFECT):
+    """Signals, each in its phase 0, until they are closed."""
+
+    count: int
+
+    def infer(self) -> tuple[Type, ...]:
+        return (Signals(self.count),)
+
+
+class CloseSignals(Op, name="ttng.inval_barrier", traits=EFFECT):
+    """The end of signals, which slower warps may still wait on; all that was announced has arrived."""
+
+    signals: Operand
+
+
+class Expect(Op, name="ttng.barrier_expect", traits=EFFECT):
+    """So many bytes are going to arrive in the present phase of a signal; nothing unless ``when``."""
+
+    signals: Operand
+    which: Operand
+    when: Operand
+    bytes: int
+
+
+class CopyBlock(Op, name="ttng.async_tma_copy_global_to_local", traits=EFFECT):
+    """Asks for a copy of the block of ``array`` from ``corner`` on, its padding where it reaches beyond; of nothing unless ``when``.
+
+    Its elements lie next to each other along the axis ``fastest``. Its arrival counts for the signal ``which``.
+    """
+
+    buffer: Operand
+    stage: Operand
+    when: Operand
+    signals: Operand
+    which: Operand
+    corner: Operands
+    array: Array
+    fastest: int
+
+    def verify(self) -> None:
+        _check_buffer(self, self.buffer, self.stage)
+        if len(self.corner) != len(shape_of(self.buffer.type)) or self.when.type != i1:
+            raise VerifyError(
+                self, f"copies a block at {len(self.corner)} offsets to {spell(self.buffer.type)}"
+            )
+
+
+class StoreBlock(Op, name="ttng.async_tma_copy_local_to_global", traits=EFFECT):
+    """Writes a buffer's one tile to the block of ``array`` from ``corner`` on, as far as that reaches.
+
+    The buffer has been read when this is done; memory is written later, unless it is ``settled``.
+    """
+
+    buffer: Operand
+    corner: Operands
+    array: Array
+    fastest: int
+    settled: bool
+
+    def verify(self) -> None:
+        if len(self.corner) != len(shape_of(self.buffer.type)):
+            raise VerifyError(self, f"stores {spell(self.buffer.type)} at {len(self.corner)} offsets")
+
+
+class Await(Op, name="ttng.wait_barrier", traits=EFFECT):
+    """Waits until a phase of a signal is over (i32)."""
+
+    signals: Operand
+    which: Operand
+    phase: Operand
 
 
 class Publish(Op, name="ttg.publish", traits=EFFECT):

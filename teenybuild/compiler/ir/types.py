@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from teenybuild.dtypes import DType, i1
+from teenybuild.dtypes import DType, i1, i64
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,17 @@ class Buffer:
         return f"!ttg.memdesc<{self.stages}x{'x'.join(map(str, self.tile.shape))}x{spell(self.tile.element)}>"
 
 
-Type = DType | Pointer | Tile | Buffer
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """``count`` words of shared memory that say which copies have arrived."""
+
+    count: int
+
+    def __str__(self) -> str:
+        return f"!ttg.memdesc<{self.count}x1xi64>"
+
+
+Type = DType | Pointer | Tile | Buffer | Signals
 
 
 def spell(type_: Type) -> str:
@@ -66,6 +76,8 @@ def element(type_: Type) -> Element:
             return type_.element
         case Buffer():
             return type_.tile.element
+        case Signals():
+            return i64
         case _:
             return type_
 

@@ -17,8 +17,9 @@ from teenybuild.compiler.ir import arith, math, scf, tt, ttg
 from teenybuild.compiler.ir.constant import Constant
 from teenybuild.compiler.ir.core import ELEMENTWISE, Block, Function, Op, Value
 from teenybuild.compiler.ir.moves import Exchange
-from teenybuild.compiler.ir.types import Buffer, Pointer, Tile, dtype_of, element, shape_of
+from teenybuild.compiler.ir.types import Buffer, Pointer, Tile, dtype_of, element, numel, shape_of
 from teenybuild.compiler.layout.axes import AxisAnalysis
+from teenybuild.compiler.layout.block_copies import BlockCopies
 from teenybuild.compiler.layout.buffers import matrix, placed
 from teenybuild.compiler.layout.fragments import Fragments
 from teenybuild.compiler.layout.linear import Layout, axis_offsets, drop_axis, reduction_order, scan_layout
@@ -28,6 +29,8 @@ from teenybuild.compiler.layout.views import result_layout, source_layout, view_
 from teenybuild.dtypes import i32
 
 #: Elementwise operations worth keeping the result of, however they come about.
+#: Bytes of the smallest block that is worth its way through shared memory.
+_SMALLEST_BLOCK = 4096
 _COSTLY = (
     tt.InlineAsm,
     math.FloatUnary,
@@ -391,7 +394,10 @@ class _Scope:
 class _Rewrite:
     """Builds the function anew with layouts; see :func:`assign_layouts`."""
 
-    def __init__(self, infer: _Infer, axes: AxisAnalysis, policy: Policy, cheap: set[Value]) -> None:
+    def __init__(
+        self, infer: _Infer, axes: AxisAnalysis, policy: Policy, cheap: set[Value], blocks: BlockCopies | None
+    ) -> None:
+        self._blocks = blocks
         self._homes = infer.homes
         self._given = infer.given
         self._policy = policy
@@ -482,8 +488,7 @@ class _Rewrite:
                 mask = op.mask and self.want(op.mask, cast(Layout, counted.layout))
                 self._keep(tt.Histogram(op.bins, counted, mask), op)
             case tt.Store() if isinstance(op.pointer.type, Tile):
-                layout = self._stores[op]
-                self._keep(op.copy(lambda v: self.want(v, layout)), op)
+                self._store(op)
             case tt.Viewing():
                 self._view(op)
             case _ if op.results and isinstance(op.results[0].type, Tile):
@@ -494,6 +499,35 @@ class _Rewrite:
                 )
             case _:
                 self._keep(op.copy(self._scalar), op)
+
+    def _store(self, op: tt.Store) -> None:
+        """By lanes; or as a block, where a tile would have to cross shared memory anyway, or lanes could only write small pieces."""
+        layout, blocks = self._stores[op], self._blocks
+        boxes = blocks.boxes(op) if blocks is not None and op.value not in self._cheap else None
+        if blocks is None or boxes is None or not self._worth_a_block(op, layout):
+            self._keep(
+                op.copy(lambda v: self.want(v, layout) if isinstance(v.type, Tile) else self._scalar(v)), op
+            )
+            return
+        assert op.array is not None
+        staged = self._add(ttg.Staged(self._home(op.value)))
+        staged.location = op.location  # type: ignore[misc]  # shadows the class default on this instance
+        size = dtype_of(op.value.type).size
+        staged.result.layout = placed(shape_of(op.value.type), boxes.axes[0], size)
+        # What another access may touch must be written before that; and one place must not be written twice at once.
+        settled = op.array.base in blocks.shared or not any(self._is_new(v) for v in op.corner)
+        corner = tuple(self._scalar(v) for v in op.corner)
+        self._keep(ttg.StoreBlock(staged.result, corner, op.array, boxes.axes[0], settled), op)
+
+    def _worth_a_block(self, op: tt.Store, layout: Layout) -> bool:
+        size = dtype_of(op.value.type).size
+        piece = widest_access(op, fastest_axes(op.pointer, self._axes)[0], self._axes) * size
+        moves = piece < WIDEST or self._settled(op.value) != layout
+        return moves and numel(op.value.type) * size >= _SMALLEST_BLOCK
+
+    def _is_new(self, value: Value) -> bool:
+        """Whether a value may differ from turn to turn of the innermost loop; outside of loops, where nothing happens twice, any does."""
+        return len(self._scopes) == 1 or self._depth(value) == len(self._scopes) - 1
 
     def _dot(self, op: tt.Dot) -> None:
         held = product_fragments(op, self._policy)
@@ -657,13 +691,15 @@ def settle_orders(function: Function, axes: AxisAnalysis, policy: Policy) -> Non
                 op.order = reduction_order(cast(Layout, infer.settled(source)), op.axis)
 
 
-def assign_layouts(function: Function, axes: AxisAnalysis, policy: Policy) -> Function:
+def assign_layouts(
+    function: Function, axes: AxisAnalysis, policy: Policy, blocks: BlockCopies | None = None
+) -> Function:
     """The same function with ``value.layout`` set on every tile, and a ``convert_layout`` where one must move.
 
-    ``axes`` is extended with the new function's values.
+    ``blocks``: what the machine copies as blocks, if it does. ``axes`` is extended with the new function's values.
     """
     cheap = cheap_values(function.body)
-    rewrite = _Rewrite(_Infer(function, axes, policy, cheap), axes, policy, cheap)
+    rewrite = _Rewrite(_Infer(function, axes, policy, cheap), axes, policy, cheap, blocks)
     return Function(
         function.name,
         function.arg_names,

@@ -32,6 +32,11 @@ class Policy(Protocol):
         """Whether the machine copies memory to shared memory beside the program."""
         ...
 
+    @property
+    def copies_blocks(self) -> bool:
+        """Whether it so copies blocks of arrays that it has been told of."""
+        ...
+
     def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int, use: Use = Use()) -> Layout:
         """For loads and stores whose pointers run along ``order[0]`` fastest, ``vector`` elements an access at most."""
         ...
@@ -68,8 +73,9 @@ class WarpPolicy:
     #: What tensor cores multiply: within a warp, and in groups of four from shared memory.
     products: frozenset[DType] = frozenset()
     group_products: frozenset[DType] = frozenset()
-    #: Whether memory is copied to shared memory beside the program.
+    #: Whether memory is copied to shared memory beside the program, and blocks of arrays as a whole.
     copies: bool = False
+    copies_blocks: bool = False
 
     def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int, use: Use = Use()) -> Layout:
         total, threads = prod(shape), self.lanes * self.warps
@@ -126,6 +132,7 @@ class RowMajorPolicy:
     """As many lanes as elements, in order: nothing ever has to move, and a CPU runs along them in vectors."""
 
     copies: bool = False
+    copies_blocks: bool = False
 
     def access(self, shape: tuple[int, ...], order: tuple[int, ...], vector: int, use: Use = Use()) -> Layout:
         return row_major(shape)
@@ -156,5 +163,6 @@ def gpu_policy(gpu: Arch, warps: int) -> WarpPolicy:
         warps,
         products=frozenset({f16, bf16, i8}) if gpu.sm >= 80 else frozenset(),
         copies=gpu.sm >= 80,
+        copies_blocks=gpu.sm >= 90,
         group_products=frozenset({f16, bf16}) if gpu.name == GROUPS_MULTIPLY else frozenset(),
     )

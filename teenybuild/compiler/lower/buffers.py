@@ -46,7 +46,7 @@ def lower_viewed(machine: Machine, op: ttg.Viewed) -> None:
 def lower_put(machine: Machine, op: ttg.Put) -> None:
     """A tile goes where a stage of the buffer has it."""
     there = moved(cast(Layout, op.value.layout), cast(View, op.buffer.layout))
-    write_pieces(machine, op.value, there, lambda lane: _addresses(machine, lane, op.buffer, op.stage, there))
+    write_pieces(machine, op.value, there, lambda lane: addresses(machine, lane, op.buffer, op.stage, there))
 
 
 def lower_get(machine: Machine, op: ttg.Get) -> None:
@@ -56,7 +56,7 @@ def lower_get(machine: Machine, op: ttg.Get) -> None:
 
     def read(lane: Lane) -> LaneRegisters:
         found = [""] * there.count
-        address = _addresses(machine, lane, op.buffer, op.stage, there)
+        address = addresses(machine, lane, op.buffer, op.stage, there)
         for piece in pieces(there, size):
             for register, value in zip(
                 piece, machine.shared_load(lane, kind, address(piece[0]), len(piece)), strict=True
@@ -81,7 +81,7 @@ def lower_copy(machine: Machine, op: ttg.CopyAsync, axes: AxisAnalysis) -> None:
     def copy(lane: Lane) -> LaneRegisters:
         pointers = lane.registers(op.pointer)
         masks = lane.registers(op.mask) if op.mask is not None else None
-        address = _addresses(machine, lane, op.buffer, op.stage, there)
+        address = addresses(machine, lane, op.buffer, op.stage, there)
         for group in groups:
             first = group.registers[0]
             mask = masks[first] if masks is not None else None
@@ -91,15 +91,15 @@ def lower_copy(machine: Machine, op: ttg.CopyAsync, axes: AxisAnalysis) -> None:
     machine.each_lane([], copy, 1 << len(layout.threads), [op.pointer, *([op.mask] if op.mask else [])])
 
 
-def stage_offset(machine: Machine, lane: Lane, buffer: Value, stage: Value) -> str:
+def stage_offset(machine: Machine, lane: Lane, buffer: Value, stage: Value | None) -> str:
     """Bytes (i32) from a buffer's start to one of its stages; empty where it has only one."""
     bytes_ = stage_bytes(buffer)
-    if machine.buffers[buffer].size == bytes_:
+    if stage is None or machine.buffers[buffer].size == bytes_:
         return ""
     return lane.two("mul", "i32", lane.broadcast(i32, machine.scalar(stage)), lane.number(bytes_, i32))
 
 
-def stage_address(machine: Machine, lane: Lane, buffer: Value, stage: Value) -> str:
+def stage_address(machine: Machine, lane: Lane, buffer: Value, stage: Value | None) -> str:
     """Where a stage of a buffer starts (i32)."""
     start, shift = (
         lane.number(machine.buffers[buffer].offset, i32),
@@ -108,8 +108,8 @@ def stage_address(machine: Machine, lane: Lane, buffer: Value, stage: Value) -> 
     return lane.two("add", "i32", shift, start) if shift else start
 
 
-def _addresses(
-    machine: Machine, lane: Lane, buffer: Value, stage: Value, there: Layout
+def addresses(
+    machine: Machine, lane: Lane, buffer: Value, stage: Value | None, there: Layout
 ) -> Callable[[int], str]:
     """The address (i32) of a register's element in a stage of a buffer, whose places ``there`` holds."""
     size, base = element_bits(element(buffer.type)) // 8, stage_address(machine, lane, buffer, stage)

@@ -16,6 +16,14 @@ from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
 from teenybuild.compiler.layout.views import view_of
 from teenybuild.compiler.lower.assembly import lower_assembly
 from teenybuild.compiler.lower.atomic import lower_atomic
+from teenybuild.compiler.lower.blocks import (
+    lower_await,
+    lower_close_signals,
+    lower_copy_block,
+    lower_expect,
+    lower_open_signals,
+    lower_store_block,
+)
 from teenybuild.compiler.lower.buffers import (
     lower_allocate,
     lower_copy,
@@ -82,6 +90,12 @@ class FunctionLowering:
             ttg.CopyAsync: lambda op: lower_copy(machine, cast(ttg.CopyAsync, op), axes),
             ttg.CommitCopies: lambda op: machine.commit_copies(),
             ttg.WaitCopies: lambda op: machine.wait_copies(cast(ttg.WaitCopies, op).pending),
+            ttg.OpenSignals: lambda op: lower_open_signals(machine, cast(ttg.OpenSignals, op)),
+            ttg.CloseSignals: lambda op: lower_close_signals(machine, cast(ttg.CloseSignals, op)),
+            ttg.Expect: lambda op: lower_expect(machine, cast(ttg.Expect, op)),
+            ttg.CopyBlock: lambda op: lower_copy_block(machine, cast(ttg.CopyBlock, op)),
+            ttg.StoreBlock: lambda op: lower_store_block(machine, cast(ttg.StoreBlock, op)),
+            ttg.Await: lambda op: lower_await(machine, cast(ttg.Await, op)),
             ttg.Publish: lambda op: machine.publish(cast(ttg.Publish, op).products),
             ttg.ConvertLayout: lambda op: lower_convert(machine, cast(ttg.ConvertLayout, op)),
             scf.For: lambda op: lower_for(machine, cast(scf.For, op), self.block),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from teenybuild.compiler.ir.core import Op, Value
 from teenybuild.compiler.ir.tt import Cache, Dot, Eviction, InlineAsm, Ordering, Rmw, Scope
-from teenybuild.compiler.ir.ttg import CopyAsync, GroupMma, Mma, WaitProducts
+from teenybuild.compiler.ir.ttg import CopyAsync, CopyBlock, GroupMma, Mma, StoreBlock, WaitProducts
 from teenybuild.compiler.ir.types import Element
 from teenybuild.compiler.layout.buffers import Matrix
 from teenybuild.compiler.layout.fragments import GroupPart, Step
@@ -24,6 +24,7 @@ from teenybuild.compiler.lower.text import Text
 from teenybuild.dtypes import DType
 
 if TYPE_CHECKING:
+    from teenybuild.compiler.lower.blocks import TensorMap
     from teenybuild.compiler.lower.reports import Report
 
 #: Registers of one lane, one sequence a tile.
@@ -358,6 +359,32 @@ class Machine(ABC):
     @abstractmethod
     def wait_copies(self, pending: int) -> None:
         """Waits until no more than ``pending`` groups are under way."""
+
+    @abstractmethod
+    def open_signals(self, offset: int, count: int) -> None:
+        """``count`` signals at a byte of shared memory begin, and all lanes may use them."""
+
+    @abstractmethod
+    def close_signals(self, offset: int, count: int) -> None:
+        """They end; no lane waits for one."""
+
+    @abstractmethod
+    def expect(self, signal: str, when: str, bytes_: int) -> None:
+        """In its present phase so many bytes arrive, if ``when`` (i1); a signal is where it lies in shared memory, i32."""
+
+    @abstractmethod
+    def copy_block(
+        self, op: CopyBlock, map_: TensorMap, corner: Sequence[str], address: str, signal: str
+    ) -> None:
+        """Asks for a copy of a block, whose offsets ``corner`` are in the order of the map's axes, to ``address`` (i32) of shared memory."""
+
+    @abstractmethod
+    def store_block(self, op: StoreBlock, map_: TensorMap, corner: Sequence[str], address: str) -> None:
+        """Writes a block from ``address`` (i32) of shared memory, which may be used otherwise after a barrier."""
+
+    @abstractmethod
+    def await_signal(self, signal: str, phase: str) -> None:
+        """Waits until a phase (i32) of a signal is over."""
 
     @abstractmethod
     def publish(self, products: bool) -> None:

@@ -5,10 +5,12 @@ A pointer made of an integer may point to where no argument does, and through ev
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
 from teenybuild.compiler.ir import scf, tt, ttg
+from teenybuild.compiler.ir.arrays import Argument
 from teenybuild.compiler.ir.core import Function, Op, Value, walk
 from teenybuild.compiler.ir.types import Pointer, element
 from teenybuild.dtypes import i8
@@ -36,6 +38,16 @@ def accesses(function: Function) -> Iterator[tuple[str | None, Op, Literal["read
             if ANYWHERE in roots.of(op.pointer):
                 for kind in _KINDS[type(op)]:
                     yield None, op, kind
+
+
+def shared_arguments(function: Function) -> frozenset[Argument]:
+    """Arguments that more than one access may go through."""
+    counted = Counter(name for name, _, _ in accesses(function))
+    anywhere = counted.pop(None, 0)
+    numbers = {name: number for number, name in enumerate(function.arg_names)}
+    return frozenset(
+        Argument(numbers[name]) for name, times in counted.items() if name and times + anywhere > 1
+    )
 
 
 def strays(function: Function) -> frozenset[Op]:

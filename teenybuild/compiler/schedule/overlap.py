@@ -10,7 +10,9 @@ Tiles that a product reads are copied to shared memory beside the program, ``sta
         copies of turn i + stages - 1, to the room that turn i - 1 has read
         … what else there is to do …
 
-What addresses and masks are made of runs ahead with the copies, with carried values of its own.  A loop that writes memory is left as it is:
+What addresses and masks are made of runs ahead with the copies, with carried values of its own.  Where a load is a block of an array that the
+launch knows, and the machine copies such by itself, it is told the block's corner; a turn's copies then arrive with one signal a stage, which
+nothing but they and those who wait for them must know.  A loop that writes memory is left as it is:
 what it reads ahead might be what it has not yet written.
 """
 
@@ -22,11 +24,13 @@ from math import copysign
 
 from teenybuild.compiler.ir import arith, scf, tt, ttg
 from teenybuild.compiler.ir.constant import Constant, constant_of
-from teenybuild.compiler.ir.core import ELEMENTWISE, TERMINATOR, Block, Function, Op, Value, is_pure, walk
+from teenybuild.compiler.ir.core import ELEMENTWISE, Block, Function, Op, Value, is_pure, walk
 from teenybuild.compiler.ir.ttg import WaitCopies
-from teenybuild.compiler.ir.types import Buffer, Tile, dtype_of, shape_of
+from teenybuild.compiler.ir.types import Buffer, Tile, dtype_of, numel, shape_of
 from teenybuild.compiler.layout.assign import fastest_axes, neighbours
 from teenybuild.compiler.layout.axes import AxisAnalysis
+from teenybuild.compiler.layout.block_copies import BlockCopies
+from teenybuild.compiler.layout.boxes import Boxes
 from teenybuild.compiler.layout.buffers import placed
 from teenybuild.compiler.layout.linear import Layout, View
 from teenybuild.compiler.schedule.dead import drop_dead
@@ -41,11 +45,30 @@ _FAST = (ttg.GroupMma, ttg.Mma)
 
 
 @dataclass(frozen=True, slots=True)
+class _Copied:
+    """A load that runs ahead: where its tiles lie in a buffer, and as which boxes they get there, if it is not lanes that copy them."""
+
+    load: tt.Load
+    places: View
+    boxes: Boxes | None = None
+
+    @property
+    def addressing(self) -> list[Value]:
+        """What must be known to ask for a copy."""
+        load = self.load
+        if self.boxes is not None:
+            return list(load.corner)
+        return [load.pointer, *([load.mask] if load.mask is not None else [])]
+
+
+@dataclass(frozen=True, slots=True)
 class Overlap:
     """The pass, on a function with layouts; see the module's text. One stage: nothing runs ahead."""
 
     stages: int
     axes: AxisAnalysis
+    #: What the machine copies as blocks of arrays, if it does.
+    blocks: BlockCopies | None = None
     name: str = "overlap"
 
     def apply(self, function: Function) -> None:
@@ -80,23 +103,41 @@ class Overlap:
             return [], [], self._block(op.body, op)
         return _Pipelined(op, loads, self.stages, self.axes).written()
 
-    def _loads(self, op: scf.For) -> list[tt.Load]:
+    def _loads(self, op: scf.For) -> list[_Copied]:
         """Loads of a loop that may run ahead."""
         body = op.body
         if any(inner.has_effect and not isinstance(inner, ttg.GroupMma) for inner in body.ops):
             return []
         wanted = _fed(body)
-        found = [o for o in body.ops if isinstance(o, tt.Load) and o in wanted and self._copied(o)]
-        found = [o for o in found if slice_of(body, [o]) is not None]
+        found = [self._copied(o, body) for o in body.ops if isinstance(o, tt.Load) and o in wanted]
+        loads = [each for each in found if each is not None and slice_of(body, each.addressing) is not None]
         # What others' addresses are read from is loaded where those are computed.
-        while needed := (slice_of(body, found) or set()).intersection(found):
-            found = [o for o in found if o not in needed]
-        return found
+        while True:
+            read = slice_of(body, [v for each in loads for v in each.addressing]) or set()
+            kept = [each for each in loads if each.load not in read]
+            if len(kept) == len(loads):
+                return loads
+            loads = kept
 
-    def _copied(self, op: tt.Load) -> bool:
-        """Whether the machine copies what a load reads."""
+    def _copied(self, op: tt.Load, body: Block) -> _Copied | None:
+        """How the machine copies what a load reads; None where it does not."""
         if not isinstance(op.result.type, Tile) or op.volatile or op.cache:
-            return False
+            return None
+        staged = next((o for o in body.ops if isinstance(o, ttg.Staged) and o.source is op.result), None)
+        wanted = staged.result.layout if staged is not None else None
+        size = dtype_of(op.result.type).size
+        found = self.blocks.boxes(op) if self.blocks is not None else None
+        if found is not None:
+            places = placed(op.result.type.shape, found.axes[0], size)
+            if wanted in (None, places):
+                return _Copied(op, places, found)
+        if not self._copied_by_lanes(op):
+            return None
+        if isinstance(wanted, View):
+            return _Copied(op, wanted)
+        return _Copied(op, placed(op.result.type.shape, fastest_axes(op.pointer, self.axes)[0], size))
+
+    def _copied_by_lanes(self, op: tt.Load) -> bool:
         if op.other is not None and not _is_zero(constant_of(op.other)):
             return False
         count = neighbours(op, _layout(op.result), self.axes)
@@ -134,14 +175,14 @@ def _fed(body: Block) -> set[Op]:
     return found
 
 
-def slice_of(body: Block, loads: Iterable[tt.Load]) -> set[Op] | None:
-    """What addresses and masks of loads are made of, from turn to turn; None where that can't run ahead."""
+def slice_of(body: Block, values: Iterable[Value]) -> set[Op] | None:
+    """What values are made of, from turn to turn; None where that can't run ahead."""
     own = set(body.ops)
     yielded = body.terminator.operands
     carried = {arg: i for i, arg in enumerate(body.args[1:])}
     found: set[Op] = set()
     seen: set[Value] = set()
-    waiting = [v for load in loads for v in _addressing(load)]
+    waiting = list(values)
     while waiting:
         value = waiting.pop()
         if value in seen:
@@ -162,32 +203,32 @@ def slice_of(body: Block, loads: Iterable[tt.Load]) -> set[Op] | None:
     return found
 
 
-def _addressing(load: tt.Load) -> list[Value]:
-    return [load.pointer, *([load.mask] if load.mask is not None else [])]
-
-
 @dataclass(frozen=True, slots=True)
 class _Room:
     """Where a load's tiles go."""
 
-    load: tt.Load
+    copied: _Copied
     buffer: Value
 
 
 class _Pipelined:
     """One loop, while it is written anew."""
 
-    def __init__(self, op: scf.For, loads: Sequence[tt.Load], stages: int, axes: AxisAnalysis) -> None:
+    def __init__(self, op: scf.For, loads: Sequence[_Copied], stages: int, axes: AxisAnalysis) -> None:
         self._op = op
         self._loads = loads
         self._stages = stages
         self._axes = axes
-        ahead = slice_of(op.body, loads)
+        addressing = [v for each in loads for v in each.addressing]
+        ahead = slice_of(op.body, addressing)
         assert ahead is not None
         self._slice = [o for o in op.body.ops if o in ahead]
-        read = {v for o in self._slice for v in o.operands} | {v for o in loads for v in _addressing(o)}
+        read = {v for o in self._slice for v in o.operands} | set(addressing)
         #: Carried values that addresses are made of, by number.
         self._ahead = self._carried_by(read)
+        self._by_lanes = any(each.boxes is None for each in loads)
+        #: Where copies of blocks are waited for, if there are any.
+        self._signals: Value | None = None
         self._ops: list[Op] = []
 
     def _carried_by(self, read: set[Value]) -> list[int]:
@@ -204,7 +245,9 @@ class _Pipelined:
         op, body = self._op, self._op.body
         index = body.args[0]
         before = self._ops = []
-        rooms = [self._room(load) for load in self._loads]
+        rooms = [self._room(each) for each in self._loads]
+        if any(each.boxes is not None for each in self._loads):
+            self._signals = self._add(ttg.OpenSignals(self._stages))
         kind = dtype_of(op.lower.type)
         span = self._add(arith.SubI(op.upper, op.lower))
         some = self._add(arith.CmpI("slt", op.lower, op.upper))
@@ -216,21 +259,24 @@ class _Pipelined:
             at = self._add(arith.AddI(op.lower, far))
             values = self._copies(rooms, at, values, self._number(turn), when)
         first = len(op.initial)
-        op.initial = (*op.initial, *values, self._number(0))
+        op.initial = (*op.initial, *values, self._number(0), self._number(0))
         ahead = [self._argument(op.body.args[1 + i]) for i in self._ahead]
-        stage = Value(i32)
+        stage, phase = Value(i32), Value(i32)
 
         # The turn that is worked on.
         self._ops = []
-        self._add_op(WaitCopies(self._stages - 2))
-        self._add_op(ttg.Publish(products=False))
+        if self._by_lanes:
+            self._add_op(WaitCopies(self._stages - 2))
+            self._add_op(ttg.Publish(products=False))
+        met = len(self._ops)
+        if self._signals is not None:
+            self._add_op(ttg.Await(self._signals, stage, phase))
         self._consume(rooms, stage)
         old = body.terminator
         landed = land(Block(body.args, [*self._ops, old]), op, ())
         last = landed.ops.pop()
-        assert last.traits & TERMINATOR
 
-        # The turn that is copied for.
+        # The turn that is copied for, and what comes next.
         self._ops = []
         far = self._scaled(op.step, self._stages - 1, kind)
         left = self._add(arith.SubI(op.upper, index))
@@ -243,28 +289,35 @@ class _Pipelined:
         following = self._add(arith.AddI(stage, self._number(1)))
         is_last = self._add(arith.CmpI("eq", following, self._number(self._stages)))
         following = self._add(arith.Select(is_last, self._number(0), following))
+        other = self._add(arith.SubI(self._number(1), phase))
+        following_phase = self._add(arith.Select(is_last, other, phase))
         copying = self._ops
 
-        split = 2  # after the wait and the barrier
+        # Nobody reads any more what is written over: all have come here, and are done with the turn before.
+        split = met
         if landed.flying:
             assert landed.done is not None
             split = 1 + landed.ops.index(landed.done)
+        if landed.flying or not self._by_lanes:
             copying = [ttg.Publish(products=False), *copying]
-        end = scf.Yield((*last.operands, *values, following))
+        end = scf.Yield((*last.operands, *values, following, following_phase))
         end.location = last.location  # type: ignore[misc]  # shadows the class default on this instance
         op.body = Block(
-            [*body.args, *ahead, stage], [*landed.ops[:split], *copying, *landed.ops[split:], end]
+            [*body.args, *ahead, stage, phase], [*landed.ops[:split], *copying, *landed.ops[split:], end]
         )
         extra = op.initial[first:]
         op.__dict__["results"] = (*op.results, *(Value(v.type, op) for v in extra))
         for result, value in zip(op.results[first:], extra, strict=True):
             result.layout = value.layout
-        # What was asked for beyond the last turn is nothing, but is written to the buffers all the same.
         after: list[Op] = []
         self._ops = after
-        self._add_op(WaitCopies(0))
+        if self._by_lanes:
+            # What was asked for beyond the last turn is nothing, but is written to the buffers all the same.
+            self._add_op(WaitCopies(0))
         for room in rooms:
             self._add_op(ttg.Free(room.buffer))
+        if self._signals is not None:
+            self._add_op(ttg.CloseSignals(self._signals))
         return before, after, landed.flying
 
     # Pieces -----------------------------------------------------------------------------------------------------
@@ -289,19 +342,12 @@ class _Pipelined:
         self._axes.copy_to(new, old)
         return new
 
-    def _room(self, load: tt.Load) -> _Room:
-        tile = load.result.type
+    def _room(self, copied: _Copied) -> _Room:
+        tile = copied.load.result.type
         assert isinstance(tile, Tile)
-        staged = next(
-            (o for o in self._op.body.ops if isinstance(o, ttg.Staged) and o.source is load.result), None
-        )
         allocate = ttg.Allocate(Buffer(self._stages, tile))
-        fastest = fastest_axes(load.pointer, self._axes)[0]
-        places = placed(tile.shape, fastest, dtype_of(tile).size)
-        if staged is not None and isinstance(staged.result.layout, View):
-            places = staged.result.layout
-        allocate.results[0].layout = places
-        return _Room(load, self._add(allocate))
+        allocate.results[0].layout = copied.places
+        return _Room(copied, self._add(allocate))
 
     def _copies(
         self, rooms: Sequence[_Room], index: Value, carried: Sequence[Value], stage: Value, when: Value
@@ -323,11 +369,24 @@ class _Pipelined:
                 self._axes.copy_to(result, was)
                 now[was] = result
             self._add_op(copied, op)
+        if self._signals is not None:
+            bytes_ = sum(_bytes(room) for room in rooms if room.copied.boxes is not None)
+            self._add_op(ttg.Expect(self._signals, stage, when, bytes_))
         for room in rooms:
-            load = room.load
-            mask = new(load.mask) if load.mask is not None else None
-            self._add_op(ttg.CopyAsync(room.buffer, stage, when, new(load.pointer), mask), load)
-        self._add_op(ttg.CommitCopies())
+            load = room.copied.load
+            if room.copied.boxes is None:
+                mask = new(load.mask) if load.mask is not None else None
+                self._add_op(ttg.CopyAsync(room.buffer, stage, when, new(load.pointer), mask), load)
+            else:
+                assert self._signals is not None
+                assert load.array is not None
+                corner, fastest = tuple(new(v) for v in load.corner), room.copied.boxes.axes[0]
+                signal = (self._signals, stage)
+                self._add_op(
+                    ttg.CopyBlock(room.buffer, stage, when, *signal, corner, load.array, fastest), load
+                )
+        if self._by_lanes:
+            self._add_op(ttg.CommitCopies())
         yielded = body.terminator.operands
         return [new(yielded[i]) for i in self._ahead]
 
@@ -353,7 +412,7 @@ class _Pipelined:
         def new(value: Value) -> Value:
             return now.get(value, value)
 
-        loaded = {room.load.result: room for room in rooms}
+        loaded = {room.copied.load.result: room for room in rooms}
         for op in self._op.body.ops[:-1]:
             if isinstance(op, tt.Load) and op.result in loaded:
                 if any(_reads_registers(o, op.result) for o in self._op.body.ops):
@@ -388,6 +447,11 @@ class _Pipelined:
         get.results[0].layout = value.layout
         self._axes.copy_to(get.results[0], value)
         return self._add_op(get, like).results[0]
+
+
+def _bytes(room: _Room) -> int:
+    tile = room.copied.load.result.type
+    return numel(tile) * dtype_of(tile).size
 
 
 def _reads_registers(op: Op, value: Value) -> bool:

@@ -8,6 +8,7 @@ from typing import Protocol
 from teenybuild.compiler.ir.core import Function
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.policy import LANES, Policy
+from teenybuild.compiler.lower.blocks import TensorMap
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.lower.reports import Report
 from teenybuild.compiler.passes.streams import Streams
@@ -56,6 +57,8 @@ class Lowered:
     programmatic: bool = False
     #: What the program tells by calling back; on a GPU it prints by itself.
     reports: tuple[Report, ...] = ()
+    #: What it is passed of arrays beyond its arguments.
+    maps: tuple[TensorMap, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from teenybuild.compiler.ir.arrays import Argument
 from teenybuild.compiler.ir.core import Function, Op, Value, walk
 from teenybuild.compiler.ir.tt import Dot, InlineAsm
-from teenybuild.compiler.ir.ttg import CopyAsync, GroupMma, Mma, WaitProducts
+from teenybuild.compiler.ir.ttg import CopyAsync, CopyBlock, GroupMma, Mma, StoreBlock, WaitProducts
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.fragments import Step
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
 from teenybuild.compiler.layout.policy import Policy, RowMajorPolicy, gpu_policy
 from teenybuild.compiler.lower import scalars
+from teenybuild.compiler.lower.blocks import TensorMap
 from teenybuild.compiler.lower.buffers import stage_address, stage_bytes
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.lower.function import FunctionLowering
@@ -48,6 +50,7 @@ from teenybuild.compiler.passes.streams import Streams
 from teenybuild.compiler.targets import (
     host_arrays,
     host_atomics,
+    host_blocks,
     host_copies,
     host_groups,
     host_memory,
@@ -152,6 +155,7 @@ class HostMachine(Machine):
         self.shared_memory = SharedMemory()
         self.buffers = {}
         self._copies: host_copies.Queue | None = None
+        self._blocks: host_copies.Queue | None = None
         #: Lanes of every tile, where a GPU is emulated; None where each tile has its own.
         self.emulated = threads
         self._arrays: dict[Value, host_arrays.Array] = {}
@@ -162,6 +166,7 @@ class HostMachine(Machine):
         self._run_threads = 0
         self._frame_size = 0
         self._uses = _count_uses(function)
+        self.arguments: Sequence[Value] = function.body.args
         #: What the program tells, in the order of the numbers that it is told by.
         self.reports: list[Report] = []
         self._checks = None
@@ -178,12 +183,17 @@ class HostMachine(Machine):
                 name = self.text.op(f"bitcast i16 {name} to half")
             self._scalars[arg] = name
 
+    def argument(self, argument: Argument) -> str:
+        """The SSA name of an argument."""
+        return self._scalars[self.arguments[argument.number]]
+
     def frame(self) -> tuple[int, str]:
         """(bytes of scratch a program needs, the lines that set the frame up)."""
         size = -(-self._frame_size // 64) * 64
         shared = -(-self.shared_memory.size // 64) * 64
         # What copies bring waits in a shadow of shared memory.
-        total = size + shared * (2 if self._copies is not None else 1)
+        copying = self._copies is not None or self._blocks is not None
+        total = size + shared * (2 if copying else 1)
         if not total:
             return 0, ""
         lines = f"  %frame = alloca [{total} x i8], align 64\n"
@@ -191,7 +201,7 @@ class HostMachine(Machine):
         if total > LARGEST_STACK_FRAME:
             lines, scratch = "  %frame = getelementptr i8, ptr %scratch, i64 0\n", total
         lines += f"  %shared = getelementptr i8, ptr %frame, i64 {size}\n"
-        if self._copies is not None:
+        if copying:
             lines += f"  %shadow = getelementptr i8, ptr %frame, i64 {size + shared}\n"
         return scratch, lines
 
@@ -545,6 +555,13 @@ class HostMachine(Machine):
             self._copies = host_copies.queue(self)
         return self._copies
 
+    @property
+    def blocks(self) -> host_copies.Queue:
+        """The blocks that are being copied."""
+        if self._blocks is None:
+            self._blocks = host_copies.queue(self)
+        return self._blocks
+
     def begin_copy(self, op: CopyAsync) -> None:
         address = stage_address(self, self.uniform, op.buffer, op.stage)
         host_copies.begin(self, address, stage_bytes(op.buffer))
@@ -571,6 +588,26 @@ class HostMachine(Machine):
     def wait_copies(self, pending: int) -> None:
         self.meet()
         host_copies.wait(self, pending)
+
+    def open_signals(self, offset: int, count: int) -> None:
+        host_blocks.open_signals(self, offset, count)
+
+    def close_signals(self, offset: int, count: int) -> None:
+        return
+
+    def expect(self, signal: str, when: str, bytes_: int) -> None:
+        host_blocks.expect(self, signal, when)
+
+    def copy_block(
+        self, op: CopyBlock, map_: TensorMap, corner: Sequence[str], address: str, signal: str
+    ) -> None:
+        host_blocks.copy_block(self, op, map_, corner, address, signal)
+
+    def store_block(self, op: StoreBlock, map_: TensorMap, corner: Sequence[str], address: str) -> None:
+        host_blocks.store_block(self, op, map_, corner)
+
+    def await_signal(self, signal: str, phase: str) -> None:
+        host_blocks.await_signal(self, signal, phase)
 
     def publish(self, products: bool) -> None:
         self.barrier()

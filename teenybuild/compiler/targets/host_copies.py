@@ -1,7 +1,8 @@
 """Copies beside the program on a CPU: they land where they are waited for, and not before.
 
 What a copy reads waits in a *shadow* of shared memory; its place is filled with ones, NaN in every float, until its group has been waited for.  So a
-program that reads too early reads what cannot be right.  A queue holds the rooms that copies are under way to, by the number of their group.
+program that reads too early reads what cannot be right.  A queue holds the rooms that copies are under way to, by the number of their group, or by
+the signal of what they are copied with (``host_blocks.py``).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Rooms that copies can be under way to at once: more than any loop's stages times its loads.
 _ROOMS = 256
-#: The queue, in i64: groups committed, rooms put in, rooms taken out; then offset, bytes and group of each room.
+#: The queue, in i64: groups committed, rooms put in, rooms taken out; then offset, bytes and group, or signal, of each room.
 _GROUPS, _PUT, _TAKEN, _FIRST, _EACH = 0, 1, 2, 3, 3
 
 
@@ -48,15 +49,20 @@ def queue(machine: HostMachine) -> Queue:
 
 
 def begin(machine: HostMachine, address: str, size: int) -> None:
-    """A tile of ``size`` bytes is about to be copied to ``address`` (i32)."""
+    """A tile of ``size`` bytes is about to be copied to ``address`` (i32), in the group that is being gathered."""
     text, rooms = machine.text, machine.copies
-    put = text.op(f"load i64, ptr {rooms.at(text, str(_PUT))}, align 8")
-    room = _room(text, put)
     group = text.op(f"load i64, ptr {rooms.at(text, str(_GROUPS))}, align 8")
+    put(text, rooms, address, size, group)
+
+
+def put(text: Text, rooms: Queue, address: str, size: int, tag: str) -> None:
+    """A room at the end of a queue; ``tag`` is its group or signal, i64."""
+    number = text.op(f"load i64, ptr {rooms.at(text, str(_PUT))}, align 8")
+    room = _room(text, number)
     wide = text.op(f"zext i32 {address} to i64")
-    for i, value in enumerate((wide, str(size), group)):
+    for i, value in enumerate((wide, str(size), tag)):
         text.do(f"store i64 {value}, ptr {rooms.at(text, text.op(f'add i64 {room}, {i}'))}, align 8")
-    text.do(f"store i64 {text.op(f'add i64 {put}, 1')}, ptr {rooms.at(text, str(_PUT))}, align 8")
+    text.do(f"store i64 {text.op(f'add i64 {number}, 1')}, ptr {rooms.at(text, str(_PUT))}, align 8")
 
 
 def _room(text: Text, number: str) -> str:
@@ -89,35 +95,38 @@ def commit(machine: HostMachine) -> None:
 
 def wait(machine: HostMachine, pending: int) -> None:
     """All groups but the latest land."""
-    name = "@teeny.land"
+    text, rooms = machine.text, machine.copies
+    groups = text.op(f"load i64, ptr {rooms.at(text, str(_GROUPS))}, align 8")
+    land(machine, rooms, "slt", text.op(f"sub i64 {groups}, {pending}"))
+
+
+def land(machine: HostMachine, rooms: Queue, how: str, tag: str) -> None:
+    """Rooms land, the oldest first, as far as their tags compare (``icmp how``) with ``tag``, i64."""
+    name = f"@teeny.land.{how}"
     if not machine.text.defines(name):
         machine.text.define_function(
-            name, f"void {name}(ptr %queue, ptr %shared, ptr %shadow, i64 %pending)", _land()
+            name, f"void {name}(ptr %queue, ptr %shared, ptr %shadow, i64 %tag)", _land(how)
         )
-    machine.text.do(
-        f"call void {name}(ptr {machine.copies.pointer}, ptr %shared, ptr %shadow, i64 {pending})"
-    )
+    machine.text.do(f"call void {name}(ptr {rooms.pointer}, ptr %shared, ptr %shadow, i64 {tag})")
 
 
-def _land() -> Text:
-    """While the oldest room's group is not among the latest: its bytes go where they belong."""
+def _land(how: str) -> Text:
+    """While the oldest room's tag compares: its bytes go where they belong."""
     text, rooms = Text(), Queue("%queue")
-    groups = text.op(f"load i64, ptr {rooms.at(text, str(_GROUPS))}, align 8")
-    landing = text.op(f"sub i64 {groups}, %pending")
-    head, some, land, done = (text.label() for _ in range(4))
+    head, some, landing, done = (text.label() for _ in range(4))
     text.do(f"br label %{head}")
     text.open(head)
     taken = text.op(f"load i64, ptr {rooms.at(text, str(_TAKEN))}, align 8")
-    put = text.op(f"load i64, ptr {rooms.at(text, str(_PUT))}, align 8")
-    text.do(f"br i1 {text.op(f'icmp ult i64 {taken}, {put}')}, label %{some}, label %{done}")
+    last = text.op(f"load i64, ptr {rooms.at(text, str(_PUT))}, align 8")
+    text.do(f"br i1 {text.op(f'icmp ult i64 {taken}, {last}')}, label %{some}, label %{done}")
     text.open(some)
     room = _room(text, taken)
-    offset, size, group = (
+    offset, size, tag = (
         text.op(f"load i64, ptr {rooms.at(text, text.op(f'add i64 {room}, {i}'))}, align 8")
         for i in range(_EACH)
     )
-    text.do(f"br i1 {text.op(f'icmp slt i64 {group}, {landing}')}, label %{land}, label %{done}")
-    text.open(land)
+    text.do(f"br i1 {text.op(f'icmp {how} i64 {tag}, %tag')}, label %{landing}, label %{done}")
+    text.open(landing)
 
     def turn(index: str, _: Sequence[str]) -> Sequence[str]:
         at = text.op(f"add i64 {offset}, {index}")

@@ -8,13 +8,14 @@ from typing import cast
 
 from teenybuild.compiler.ir.core import Function, Op, Value
 from teenybuild.compiler.ir.tt import Dot, InlineAsm
-from teenybuild.compiler.ir.ttg import GroupMma, Mma, WaitProducts
+from teenybuild.compiler.ir.ttg import CopyBlock, GroupMma, Mma, StoreBlock, WaitProducts
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.fragments import Step
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
 from teenybuild.compiler.layout.policy import LANES, Policy, gpu_policy
 from teenybuild.compiler.layout.swizzle import WIDEST
+from teenybuild.compiler.lower.blocks import TensorMap
 from teenybuild.compiler.lower.debug import DebugInfo, Lines
 from teenybuild.compiler.lower.function import FunctionLowering
 from teenybuild.compiler.lower.lane import Lane, thread_position
@@ -34,7 +35,14 @@ from teenybuild.compiler.lower.reports import Report
 from teenybuild.compiler.lower.shared import SharedMemory
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.passes.streams import Streams
-from teenybuild.compiler.targets import nvptx_assembly, nvptx_copies, nvptx_groups, nvptx_mma, nvptx_reports
+from teenybuild.compiler.targets import (
+    nvptx_assembly,
+    nvptx_blocks,
+    nvptx_copies,
+    nvptx_groups,
+    nvptx_mma,
+    nvptx_reports,
+)
 from teenybuild.compiler.targets.base import Lowered, Residency, Settings
 from teenybuild.compiler.targets.nvptx_arithmetic import GpuArithmetic
 from teenybuild.compiler.targets.nvptx_flow import Branch, Phis
@@ -88,6 +96,7 @@ class NvptxTarget:
         FunctionLowering(function, axes, machine, lines, debug).run()
         machine.text.do("ret void")
         machine.end()
+        parameters += [nvptx_blocks.parameter(number) for number in machine.maps.values()]
         threads = self.settings.threads
         attributes = f'"nvvm.reqntid"="{threads}"'
         if self.settings.maxnreg is not None:
@@ -107,7 +116,15 @@ class NvptxTarget:
             "attributes #5 = { convergent nounwind }\n"
             f"{debug.metadata() if debug else ''}"
         )
-        return Lowered(llvm, symbol, machine.shared_memory.size, 0, on_gpu=True, programmatic=programmatic)
+        return Lowered(
+            llvm,
+            symbol,
+            machine.shared_memory.size,
+            0,
+            on_gpu=True,
+            programmatic=programmatic,
+            maps=tuple(machine.maps),
+        )
 
     def residency(self, streams: Streams, shared: int) -> Residency | None:
         """How many programs of a streaming kernel run at once."""
@@ -150,6 +167,8 @@ class GpuMachine(GpuArithmetic):
         self._values: dict[Value, Sequence[str]] = {}
         self._scalars: dict[Value, str] = {}
         self._entry: dict[object, str] = {}
+        #: What is passed of arrays, by number.
+        self.maps: dict[TensorMap, int] = {}
         #: What the program is called, and the texts that it prints: their names by what they are.
         self.symbol = symbol
         self.texts: dict[bytes, str] = {}
@@ -508,6 +527,43 @@ class GpuMachine(GpuArithmetic):
 
     def wait_copies(self, pending: int) -> None:
         nvptx_copies.wait(self, pending)
+
+    def open_signals(self, offset: int, count: int) -> None:
+        nvptx_blocks.open_signals(self, offset, count)
+
+    def close_signals(self, offset: int, count: int) -> None:
+        nvptx_blocks.close_signals(self, offset, count)
+
+    def expect(self, signal: str, when: str, bytes_: int) -> None:
+        nvptx_blocks.expect(self, signal, when, bytes_)
+
+    def copy_block(
+        self, op: CopyBlock, map_: TensorMap, corner: Sequence[str], address: str, signal: str
+    ) -> None:
+        nvptx_blocks.copy_block(self, op, map_, corner, address, signal)
+
+    def store_block(self, op: StoreBlock, map_: TensorMap, corner: Sequence[str], address: str) -> None:
+        nvptx_blocks.store_block(self, op, map_, corner, address)
+
+    def await_signal(self, signal: str, phase: str) -> None:
+        nvptx_blocks.await_signal(self, signal, phase)
+
+    def speaker(self) -> str:
+        """Whether this is the one lane of the program that speaks for all of them; in code that all lanes run."""
+
+        def read() -> str:
+            first = self.uniform.compare("icmp eq", "i32", self.group_thread(), "0")
+            self.text.declare("{ i32, i1 } @llvm.nvvm.elect.sync(i32)")
+            elected = self.text.op("call { i32, i1 } @llvm.nvvm.elect.sync(i32 -1)")
+            return self.uniform.two(
+                "and", "i1", first, self.text.op(f"extractvalue {{ i32, i1 }} {elected}, 1")
+            )
+
+        return self._once("speaker", read)
+
+    def tensor_map(self, map_: TensorMap) -> str:
+        """The parameter that holds it."""
+        return f"%map{self.maps.setdefault(map_, len(self.maps))}"
 
     def publish(self, products: bool) -> None:
         if products:

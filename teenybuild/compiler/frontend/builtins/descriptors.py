@@ -11,7 +11,7 @@ from teenybuild.compiler.frontend import block_pointers
 from teenybuild.compiler.frontend.builtins.checks import one_of, sides
 from teenybuild.compiler.frontend.builtins.memory import LOAD_CACHES, hints
 from teenybuild.compiler.frontend.builtins.registry import BUILTINS, builtin
-from teenybuild.compiler.frontend.values import Tensor, TensorDescriptor, describe, is_tuple
+from teenybuild.compiler.frontend.values import BlockPointer, Tensor, TensorDescriptor, describe, is_tuple
 from teenybuild.dtypes import i32, i64
 from teenybuild.types import DESCRIPTOR_AXES, DESCRIPTOR_BYTES
 
@@ -51,7 +51,8 @@ def make_tensor_descriptor(
     if padding == "nan" and not dtype.is_float:
         raise s.builder.error(f"padding_option='nan' is for floats, this is {describe(base)}")
     extents = tuple(s.cast(extent, i32) for extent in blocks.shape)
-    return TensorDescriptor(blocks, extents, float("nan") if padding == "nan" else 0)
+    fill = float("nan") if padding == "nan" else 0
+    return TensorDescriptor(blocks, extents, fill, int(padding == "nan"))
 
 
 def argument(
@@ -68,7 +69,7 @@ def argument(
     fill: float | Tensor = 0
     if dtype.is_float:
         fill = s.where(padding, s.number_as(float("nan"), dtype), s.number_as(0.0, dtype))
-    return TensorDescriptor(blocks, extents, fill)
+    return TensorDescriptor(blocks, extents, fill, padding)
 
 
 def _descriptor(s: Semantics, value: object, name: str) -> TensorDescriptor:
@@ -77,10 +78,9 @@ def _descriptor(s: Semantics, value: object, name: str) -> TensorDescriptor:
     return value
 
 
-def _addresses(s: Semantics, desc: TensorDescriptor, offsets: object) -> tuple[Tensor, Tensor]:
+def _addresses(s: Semantics, blocks: BlockPointer) -> tuple[Tensor, Tensor]:
     """The block's pointers, and where they lie within the array."""
-    at = block_pointers.at(s, desc.blocks, offsets)
-    pointers, inside = block_pointers.addresses(s, at, range(len(at.block)))
+    pointers, inside = block_pointers.addresses(s, blocks, range(len(blocks.block)))
     assert inside is not None
     return pointers, inside
 
@@ -99,8 +99,10 @@ def load(
     name = "load of a tensor descriptor"
     found = _descriptor(s, self, name)
     cache, eviction = hints(s, name, LOAD_CACHES, cache_modifier, eviction_policy)
-    pointers, inside = _addresses(s, found, offsets)
-    return s.load(pointers, inside, found.fill, cache=cache, eviction=eviction)
+    at = block_pointers.at(s, found.blocks, offsets)
+    pointers, inside = _addresses(s, at)
+    block = block_pointers.block_of(s, at, found.padding)
+    return s.load(pointers, inside, found.fill, cache=cache, eviction=eviction, block=block)
 
 
 @builtin("tl.tensor_descriptor.store")
@@ -108,8 +110,9 @@ def store(s: Semantics, self: object, offsets: object, value: object) -> None:
     name = "store of a tensor descriptor"
     found = _descriptor(s, self, name)
     data = _value(s, found, value, found.blocks.block, name)
-    pointers, inside = _addresses(s, found, offsets)
-    s.store(pointers, data, inside)
+    at = block_pointers.at(s, found.blocks, offsets)
+    pointers, inside = _addresses(s, at)
+    s.store(pointers, data, inside, block=block_pointers.block_of(s, at, found.padding))
 
 
 @builtin("tl.load_tensor_descriptor")
@@ -127,7 +130,7 @@ def _register_atomic(name: str) -> None:
         what = f"{name} of a tensor descriptor"
         found = _descriptor(s, self, what)
         data = _value(s, found, value, found.blocks.block, what)
-        pointers, inside = _addresses(s, found, offsets)
+        pointers, inside = _addresses(s, block_pointers.at(s, found.blocks, offsets))
         BUILTINS[f"tl.{name}"](s, pointers, data, inside, "relaxed")
 
     builtin(f"tl.tensor_descriptor.{name}")(function)

@@ -54,15 +54,17 @@ def load(
     padding = one_of(s, padding_option, _PADDINGS, "padding_option of tl.load")
     where = None if mask is None else an_operand(s, mask, "the mask of tl.load")
     fill = None if other is None else an_operand(s, other, "other of tl.load")
+    block = None
     if isinstance(pointer, BlockPointer):
         if where is not None or fill is not None:
             raise s.builder.error(
                 "a block pointer is loaded without mask and other",
                 "boundary_check=(0, 1) leaves out what lies outside the array, padding_option says what comes instead",
             )
-        tile, where = block_pointers.addresses(
-            s, pointer, block_pointers.checked_axes(s, pointer, boundary_check)
-        )
+        checked = block_pointers.checked_axes(s, pointer, boundary_check)
+        tile, where = block_pointers.addresses(s, pointer, checked)
+        if len(checked) == len(pointer.block):
+            block = block_pointers.block_of(s, pointer, int(padding == "nan"))
         if padding == "nan" and not pointer.pointee.is_float:
             raise s.builder.error(f"padding_option='nan' is for floats, this is {describe(pointer)}")
         if padding and where is not None:
@@ -72,7 +74,7 @@ def load(
         raise s.builder.error("boundary_check and padding_option are for block pointers", _MASKED)
     if not isinstance(pointer, Tensor):
         raise s.builder.error(f"tl.load needs a pointer, got {describe(pointer)}")
-    return s.load(pointer, where, fill, cache=cache, eviction=eviction, volatile=fixed)
+    return s.load(pointer, where, fill, cache=cache, eviction=eviction, volatile=fixed, block=block)
 
 
 _MASKED = "pointers are guarded with mask= and other="
@@ -91,19 +93,22 @@ def store(
     cache, eviction = hints(s, "tl.store", _STORE_CACHES, cache_modifier, eviction_policy)
     where = None if mask is None else an_operand(s, mask, "the mask of tl.store")
     data = an_operand(s, value, "tl.store")
+    block = None
     if isinstance(pointer, BlockPointer):
         if where is not None:
             raise s.builder.error(
                 "a block pointer is stored through without mask",
                 "boundary_check=(0, 1) leaves out what lies outside the array",
             )
-        axes = block_pointers.checked_axes(s, pointer, boundary_check)
-        pointer, where = block_pointers.addresses(s, pointer, axes)
+        checked = block_pointers.checked_axes(s, pointer, boundary_check)
+        if len(checked) == len(pointer.block):
+            block = block_pointers.block_of(s, pointer, 0)
+        pointer, where = block_pointers.addresses(s, pointer, checked)
     elif boundary_check not in ((), None):
         raise s.builder.error("boundary_check is for block pointers", _MASKED)
     if not isinstance(pointer, Tensor):
         raise s.builder.error(f"tl.store needs a pointer, got {describe(pointer)}")
-    s.store(pointer, data, where, cache=cache, eviction=eviction)
+    s.store(pointer, data, where, cache=cache, eviction=eviction, block=block)
 
 
 @builtin("tl.make_block_ptr")

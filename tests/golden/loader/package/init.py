@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ._runtime.errors import LaunchError as LaunchError
 
 #: The calling convention of the artifacts, and what they were built for.
-__abi_version__ = 1
+__abi_version__ = 2
 __targets__ = ("sm_90a", "cpu", "sm_80", "cpu:sm_90a")
 
 __all__ = [

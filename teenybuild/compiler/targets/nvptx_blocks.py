@@ -1,0 +1,125 @@
+"""Blocks copied by the tensor memory accelerator, and the barriers they arrive at, in PTX (PTX ISA, ``cp.async.bulk.tensor`` and ``mbarrier``).
+
+One lane of the first warp asks. What it tells the accelerator of an array is a *tensor map*, a parameter of the kernel that the launch makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from teenybuild.compiler.ir.ttg import CopyBlock, StoreBlock
+from teenybuild.compiler.lower.blocks import SIGNAL, TensorMap
+from teenybuild.dtypes import i32
+
+if TYPE_CHECKING:
+    from teenybuild.compiler.targets.nvptx import GpuMachine
+
+#: Bytes of a tensor map, and what its address is a multiple of (CUDA driver API, ``CUtensorMap``).
+MAP_BYTES, MAP_ALIGNMENT = 128, 64
+
+
+def parameter(number: int) -> str:
+    """How a kernel takes a tensor map: by value, to be read where it is passed."""
+    return f'ptr byval([{MAP_BYTES} x i8]) align {MAP_ALIGNMENT} "nvvm.grid_constant" %map{number}'
+
+
+def open_signals(machine: GpuMachine, offset: int, count: int) -> None:
+    """One arrival, of who announces the bytes, and they themselves make a phase."""
+    first = machine.speaker()
+    for i in range(count):
+        _each(machine, "@$1 mbarrier.init.shared::cta.b64 [$0], 1;", offset + SIGNAL * i, first)
+    # For the accelerator; and what lanes wrote before to where it is going to.
+    machine.text.do(
+        'call void asm sideeffect "fence.mbarrier_init.release.cluster; fence.proxy.async.shared::cta;", "~{memory}"() #5'
+    )
+    machine.barrier()
+
+
+def close_signals(machine: GpuMachine, offset: int, count: int) -> None:
+    """Their room may hold anything again."""
+    first = machine.speaker()
+    for i in range(count):
+        _each(machine, "@$1 mbarrier.inval.shared::cta.b64 [$0];", offset + SIGNAL * i, first)
+
+
+def _each(machine: GpuMachine, assembly: str, offset: int, first: str) -> None:
+    pointer = machine.shared_pointer(str(offset))
+    machine.text.do(
+        f'call void asm sideeffect "{assembly}", "r,b,~{{memory}}"(ptr addrspace(3) {pointer}, i1 {first}) #5'
+    )
+
+
+def expect(machine: GpuMachine, signal: str, when: str, bytes_: int) -> None:
+    """The one arrival."""
+    says = machine.uniform.two("and", "i1", machine.speaker(), when)
+    machine.text.do(
+        f'call void asm sideeffect "@$1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {bytes_};", '
+        f'"r,b,~{{memory}}"(ptr addrspace(3) {machine.shared_pointer(signal)}, i1 {says}) #5'
+    )
+
+
+def copy_block(
+    machine: GpuMachine, op: CopyBlock, map_: TensorMap, corner: Sequence[str], address: str, signal: str
+) -> None:
+    """A box after the other, by the lane that has announced them."""
+    says = machine.uniform.two("and", "i1", machine.speaker(), machine.scalar(op.when))
+    rank, name, arrives = len(corner), machine.tensor_map(map_), machine.shared_pointer(signal)
+    assembly = (
+        f"@$3 cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+        f"[$0], [$1, {_listed(4, rank)}], [$2];"
+    )
+    constraints = ",".join(["r", "l", "r", "b", *["r"] * rank, "~{memory}"])
+    for at, places in _boxes(machine, map_, corner, address):
+        machine.text.do(
+            f'call void asm sideeffect "{assembly}", "{constraints}"(ptr addrspace(3) {at}, ptr {name}, '
+            f"ptr addrspace(3) {arrives}, i1 {says}, {places}) #5"
+        )
+
+
+def store_block(
+    machine: GpuMachine, op: StoreBlock, map_: TensorMap, corner: Sequence[str], address: str
+) -> None:
+    """By one lane, which waits until shared memory has been read, or all has been written."""
+    text, says = machine.text, machine.speaker()
+    rank, name = len(corner), machine.tensor_map(map_)
+    assembly = (
+        f"@$2 cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group [$1, {_listed(3, rank)}], [$0];"
+    )
+    constraints = ",".join(["r", "l", "b", *["r"] * rank, "~{memory}"])
+    for at, places in _boxes(machine, map_, corner, address):
+        text.do(
+            f'call void asm sideeffect "{assembly}", "{constraints}"(ptr addrspace(3) {at}, ptr {name}, i1 {says}, {places}) #5'
+        )
+    read = "" if op.settled else ".read"
+    # The other lanes have no such copies, and need not wait.
+    text.do(
+        f'call void asm sideeffect "cp.async.bulk.commit_group; cp.async.bulk.wait_group{read} 0;", "~{{memory}}"() #5'
+    )
+
+
+def _listed(first: int, rank: int) -> str:
+    return f"{{{', '.join(f'${first + axis}' for axis in range(rank))}}}"
+
+
+def _boxes(
+    machine: GpuMachine, map_: TensorMap, corner: Sequence[str], address: str
+) -> Iterator[tuple[str, str]]:
+    """Of each box: where it lies in shared memory, and its offsets as arguments of assembly."""
+    lane = machine.uniform
+    for offsets, byte in map_.boxes.starts():
+        at = lane.two("add", "i32", address, lane.number(byte, i32)) if byte else address
+        places = [
+            lane.two("add", "i32", start, lane.number(offset, i32)) if offset else start
+            for start, offset in zip(corner, offsets, strict=True)
+        ]
+        yield machine.shared_pointer(at), ", ".join(f"i32 {place}" for place in places)
+
+
+def await_signal(machine: GpuMachine, signal: str, phase: str) -> None:
+    """Asks again until it is so; the hardware lets the warp sleep for a while each time."""
+    machine.text.do(
+        'call void asm sideeffect "{ .reg .pred p; again_${:uid}: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1; '
+        '@!p bra again_${:uid}; }", '
+        f'"r,r,~{{memory}}"(ptr addrspace(3) {machine.shared_pointer(signal)}, i32 {phase}) #5'
+    )
