@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 from teenybuild.compiler.ir import arith, math, scf, tt, ttg
+from teenybuild.compiler.ir.arrays import Given
 from teenybuild.compiler.ir.constant import Constant
 from teenybuild.compiler.ir.core import ELEMENTWISE, Block, Function, Op, Value
 from teenybuild.compiler.ir.moves import Exchange
 from teenybuild.compiler.ir.types import Buffer, Pointer, Tile, dtype_of, element, numel, shape_of
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.block_copies import BlockCopies
+from teenybuild.compiler.layout.boxes import Boxes
 from teenybuild.compiler.layout.buffers import matrix, placed
 from teenybuild.compiler.layout.fragments import Fragments
 from teenybuild.compiler.layout.linear import Layout, axis_offsets, drop_axis, reduction_order, scan_layout
@@ -502,25 +504,81 @@ class _Rewrite:
 
     def _store(self, op: tt.Store) -> None:
         """By lanes; or as a block, where a tile would have to cross shared memory anyway, or lanes could only write small pieces."""
-        layout, blocks = self._stores[op], self._blocks
-        boxes = blocks.boxes(op) if blocks is not None and op.value not in self._cheap else None
-        if blocks is None or boxes is None or not self._worth_a_block(op, layout):
-            self._keep(
-                op.copy(lambda v: self.want(v, layout) if isinstance(v.type, Tile) else self._scalar(v)), op
-            )
+        boxes = self._blocks.boxes(op) if self._blocks is not None and op.value not in self._cheap else None
+        if boxes is None or not self._worth_a_block(op):
+            self._store_by_lanes(op)
             return
+        whole = self._whole_pieces(op, boxes.axes[0])
+        if whole is None:
+            self._store_block(op, boxes)
+            return
+        then = self._way(lambda: self._store_block(op, boxes))
+        otherwise = self._way(lambda: self._store_by_lanes(op))
+        self._keep(scf.If(whole, then, otherwise), op)
+
+    def _way(self, write: Callable[[], None]) -> Block:
+        """A block of a branch that gives nothing."""
+        self._scopes.append(_Scope([]))
+        write()
+        self._add(scf.Yield(()))
+        return Block([], self._scopes.pop().ops)
+
+    def _store_by_lanes(self, op: tt.Store) -> None:
+        layout = self._stores[op]
+        self._keep(
+            op.copy(lambda v: self.want(v, layout) if isinstance(v.type, Tile) else self._scalar(v)), op
+        )
+
+    def _store_block(self, op: tt.Store, boxes: Boxes) -> None:
+        assert self._blocks is not None
         assert op.array is not None
         staged = self._add(ttg.Staged(self._home(op.value)))
         staged.location = op.location  # type: ignore[misc]  # shadows the class default on this instance
         size = dtype_of(op.value.type).size
         staged.result.layout = placed(shape_of(op.value.type), boxes.axes[0], size)
         # What another access may touch must be written before that; and one place must not be written twice at once.
-        settled = op.array.base in blocks.shared or not any(self._is_new(v) for v in op.corner)
+        settled = op.array.base in self._blocks.shared or not any(self._is_new(v) for v in op.corner)
         corner = tuple(self._scalar(v) for v in op.corner)
         self._keep(ttg.StoreBlock(staged.result, corner, op.array, boxes.axes[0], settled), op)
 
-    def _worth_a_block(self, op: tt.Store, layout: Layout) -> bool:
-        size = dtype_of(op.value.type).size
+    def _whole_pieces(self, op: tt.Store, axis: int) -> Value | None:
+        """Whether a block ends within the array along ``axis``, or else that ends where a piece of 16 bytes does; None where it is known to.
+
+        Hardware writes such pieces of a block whole: beyond the end of a row too (measured on an H200).
+        """
+        assert op.array is not None
+        extent, corner = op.array.shape[axis], op.corner[axis]
+        many = WIDEST // dtype_of(op.value.type).size
+        if self._divisor(extent) % many == 0 and self._axes[corner].divisor % many == 0:
+            return None
+        end = self._extent(extent)
+        kind = dtype_of(end.type)
+
+        def number(value: int) -> Value:
+            return self._add(Constant(value, kind)).results[0]
+
+        start = self._scalar(corner)
+        if kind != i32:
+            start = self._add(arith.ExtSI(start, kind)).results[0]
+        last = self._add(arith.AddI(start, number(shape_of(op.value.type)[axis]))).results[0]
+        within = self._add(arith.CmpI("sle", last, end)).results[0]
+        both = self._add(arith.OrI(start, end)).results[0]
+        left = self._add(arith.AndI(both, number(many - 1))).results[0]
+        even = self._add(arith.CmpI("eq", left, number(0))).results[0]
+        return self._add(arith.OrI(within, even)).results[0]
+
+    def _divisor(self, given: Given) -> int:
+        assert self._blocks is not None
+        return given if isinstance(given, int) else self._axes[self._blocks.arguments[given.number]].divisor
+
+    def _extent(self, given: Given) -> Value:
+        if isinstance(given, int):
+            return self._add(Constant(given, i32)).results[0]
+        assert self._blocks is not None
+        return self._scalar(self._blocks.arguments[given.number])
+
+    def _worth_a_block(self, op: tt.Store) -> bool:
+        size, layout = dtype_of(op.value.type).size, self._stores[op]
         piece = widest_access(op, fastest_axes(op.pointer, self._axes)[0], self._axes) * size
         moves = piece < WIDEST or self._settled(op.value) != layout
         return moves and numel(op.value.type) * size >= _SMALLEST_BLOCK

@@ -13,7 +13,7 @@ from teenybuild.compiler.ir.arrays import Argument, Given
 from teenybuild.compiler.ir.ttg import CopyBlock, StoreBlock
 from teenybuild.compiler.ir.types import Pointer, dtype_of, shape_of
 from teenybuild.compiler.layout.linear import View, row_major
-from teenybuild.compiler.layout.swizzle import moved
+from teenybuild.compiler.layout.swizzle import WIDEST, moved
 from teenybuild.compiler.lower.blocks import SIGNAL, TensorMap
 from teenybuild.compiler.lower.buffers import addresses, stage_bytes
 from teenybuild.compiler.lower.lane import Lane
@@ -84,11 +84,11 @@ def copy_block(
 
 
 def store_block(machine: HostMachine, op: StoreBlock, map_: TensorMap, corner: Sequence[str]) -> None:
-    """One element a lane."""
+    """One element a lane; as hardware does it, pieces of 16 bytes whole."""
     block = _Block(machine, op, map_, corner)
 
     def element(lane: Lane) -> LaneRegisters:
-        pointer, inside = block.place(lane)
+        pointer, inside = block.place(lane, WIDEST // block.access.element.size)
         start = addresses(machine, lane, op.buffer, None, block.there)(0)
         values = machine.shared_load(lane, block.access.element, start, 1)
         machine.store(lane, block.access, pointer, 0, inside, values)
@@ -104,7 +104,7 @@ class _Block:
         self, machine: HostMachine, op: CopyBlock | StoreBlock, map_: TensorMap, corner: Sequence[str]
     ) -> None:
         self._machine, self._shape = machine, shape_of(op.buffer.type)
-        self._layout = row_major(self._shape)
+        self._layout, self._fastest = row_major(self._shape), op.fastest
         #: Where elements lie in the buffer.
         self.there = moved(self._layout, cast(View, op.buffer.layout))
         self.lanes = 1 << len(self._layout.threads)
@@ -117,15 +117,19 @@ class _Block:
         self._extents = [_given(machine, each) for each in array.shape]
         self._strides = [_given(machine, each) for each in array.strides]
 
-    def place(self, lane: Lane) -> tuple[str, str]:
-        """Where the lane's element lies, and whether that is within the array."""
+    def place(self, lane: Lane, piece: int = 1) -> tuple[str, str]:
+        """Where the lane's element lies, and whether that is within the array, or the first of its piece along rows of so many."""
         inside, place = lane.splat("i1", "true"), lane.splat("i64", "0")
         for axis in range(len(self._shape)):
             at = self._machine.coordinate(lane, self._layout, axis)
             within = lane.convert("zext", "i32", at, "i64")
             index = lane.two("add", "i64", lane.broadcast(i64, self._starts[axis]), within)
+            first = index
+            if piece > 1 and axis == self._fastest:
+                past = lane.two("and", "i64", within, lane.splat("i64", str(piece - 1)))
+                first = lane.two("sub", "i64", index, past)
             # A negative index is a large one without its sign.
-            known = lane.compare("icmp ult", "i64", index, lane.broadcast(i64, self._extents[axis]))
+            known = lane.compare("icmp ult", "i64", first, lane.broadcast(i64, self._extents[axis]))
             inside = lane.two("and", "i1", inside, known)
             step = lane.two("mul", "i64", index, lane.broadcast(i64, self._strides[axis]))
             place = lane.two("add", "i64", place, step)
