@@ -147,6 +147,8 @@ def compile_job(job: Job) -> Product:
     traffic = streams(function)
     target = code_target(job.target, job.settings)
     lowered = lower(job, function, target)
+    if _too_much_shared(job, lowered):
+        lowered = lower(job, front(job), target, across=False)
     _check_resources(job, lowered)
     residency = target.residency(traffic, lowered.shared) if traffic is not None else None
     ptx = shared_object = None
@@ -168,7 +170,7 @@ def compile_job(job: Job) -> Product:
 def _check_resources(job: Job, lowered: Lowered) -> None:
     """Raises :class:`UserError` where a program needs more than one may have."""
     arch = job.target.arch
-    if lowered.on_gpu and arch is not None and lowered.shared > arch.shared:
+    if arch is not None and _too_much_shared(job, lowered):
         kernel = job.reached.function
         raise error(
             f"a program needs {lowered.shared:,} bytes of shared memory, and {arch.name} has {arch.shared:,} for one",
@@ -177,8 +179,12 @@ def _check_resources(job: Job, lowered: Lowered) -> None:
         )
 
 
-def lower(job: Job, function: core.Function, target: CodeTarget) -> Lowered:
-    """LLVM IR from simplified tile IR (which is rewritten on the way)."""
+def _too_much_shared(job: Job, lowered: Lowered) -> bool:
+    return lowered.on_gpu and job.target.arch is not None and lowered.shared > job.target.arch.shared
+
+
+def lower(job: Job, function: core.Function, target: CodeTarget, *, across: bool = True) -> Lowered:
+    """LLVM IR from simplified tile IR (which is rewritten on the way). ``across``: see :class:`Overlap`."""
     _apply(job, passes(job), function)
     axes = AxisAnalysis(function)
     # Reductions combine in the order of one GPU layout, whatever the target's own.
@@ -187,7 +193,12 @@ def lower(job: Job, function: core.Function, target: CodeTarget) -> Lowered:
     if target.policy.copies_blocks:
         blocks = BlockCopies(function.body.args, axes, shared_arguments(function))
     function = assign_layouts(function, axes, target.policy, blocks)
-    overlap = Overlap(job.settings.num_stages if target.policy.copies else 1, axes, blocks)
+    overlap = Overlap(
+        job.settings.num_stages if target.policy.copies else 1,
+        axes,
+        blocks,
+        across and not __import__("os").environ.get("NOACROSS"),
+    )
     if job.verify:
         verify(function)
         check_layouts(function, target.policy)

@@ -74,6 +74,7 @@ SUMMED_ELSEWHERE = {
 }
 #: About the host's memory, with pages that fault and bytes beside arrays, and about how it emulates a GPU's copies.
 ABOUT_HOST_MEMORY = {
+    "test_block_copies": {"test_a_wrong_phase_shows"},
     "test_pipelines": {"test_a_missing_wait_shows"},
     "test_python": {
         "test_what_kernels_may_not_say",

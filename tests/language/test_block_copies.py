@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.run import Array, Described, assert_same_bits, build, numpy_dtype, run
+from teenybuild.compiler.targets import host_blocks
+from tests.support.run import Array, Described, assert_same_bits, build, compiled, numpy_dtype, run
 
 DESCRIBED = """
 @triton.jit
@@ -105,3 +106,243 @@ def test_tiles_and_warps(tile: tuple[int, int, int], warps: int) -> None:
 def test_odd_sizes() -> None:
     """Blocks reach beyond the arrays on every side."""
     matmul(67, 37, 51, (64, 32, 32))
+
+
+PERSISTENT = """
+@triton.jit
+def kernel(a, b, c, M, N, K, programs, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    across = tl.cdiv(N, BN)
+    for tile in range(tl.program_id(0), tl.cdiv(M, BM) * across, programs):
+        m, n = tile // across * BM, tile % across * BN
+        total = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, K, BK):
+            total = tl.dot(a.load([m, k]), b.load([k, n]), total)
+        c.store([m, n], total.to(c.dtype))
+"""
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+@pytest.mark.parametrize(
+    ("k", "programs"), [(0, 2), (32, 1), (32, 3), (64, 2), (96, 1), (96, 4), (128, 5), (160, 1), (96, 24)]
+)
+def test_one_tile_after_the_other(stages: int, k: int, programs: int) -> None:
+    """A tile's first copies come while the one before is stored, whatever number of turns and tiles there are; c's rows end at 16 bytes, or not."""
+    rng = np.random.default_rng(k)
+    m, n = 200, 90
+    a, b = random(rng, "bf16", m, k or 8), random(rng, "bf16", k or 8, n)
+    arguments: dict[str, object] = {
+        "a": within(a, (64, 32)),
+        "b": within(b, (32, 32)),
+        "c": within(np.full((m, n), np.nan, np.float32), (64, 32)),
+        "M": m,
+        "N": n,
+        "K": k,
+        "programs": programs,
+    }
+    wanted = (
+        (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)
+        if k
+        else np.zeros((m, n), np.float32)
+    )
+    const = {"BM": 64, "BN": 32, "BK": 32}
+    made = run(PERSISTENT, arguments, const, (programs,), num_stages=stages)
+    assert_same_bits(made["c"][:, :n], wanted)
+    assert np.isnan(made["c"][:, n:]).all()
+
+
+POINTERS = """
+@triton.jit
+def kernel(a, b, c, M, N, K, am, bk, cm, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PADDING: tl.constexpr):
+    m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
+    x_block = tl.make_block_ptr(a, (M, K), (am, 1), (m, 0), (BM, BK), (1, 0))
+    y_block = tl.make_block_ptr(b, (K, N), (bk, 1), (0, n), (BK, BN), (1, 0))
+    z_block = tl.make_block_ptr(c, (M, N), (cm, 1), (m, n), (BM, BN), (1, 0))
+    total = tl.zeros((BM, BN), tl.float32)
+    for _ in range(0, K, BK):
+        x = tl.load(x_block, boundary_check=(0, 1), padding_option=PADDING)
+        y = tl.load(y_block, boundary_check=(0, 1), padding_option=PADDING)
+        total = tl.dot(x, y, total)
+        x_block = tl.advance(x_block, (0, BK))
+        y_block = tl.advance(y_block, (BK, 0))
+    tl.store(z_block, total, boundary_check=(0, 1))
+"""
+
+MADE = """
+@triton.jit
+def kernel(a, b, c, M, N, K, am, bk, cm, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PADDING: tl.constexpr):
+    m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
+    x_desc = tl.make_tensor_descriptor(a, [M, K], [am, 1], [BM, BK], PADDING)
+    y_desc = tl.make_tensor_descriptor(b, [K, N], [bk, 1], [BK, BN], PADDING)
+    z_desc = tl.make_tensor_descriptor(c, [M, N], [cm, 1], [BM, BN])
+    total = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        total = tl.dot(x_desc.load([m, k]), y_desc.load([k, n]), total)
+    z_desc.store([m, n], total)
+"""
+
+
+def given(source: str, padding: str, assume: dict[str, Any], rng: np.random.Generator) -> tuple[Any, ...]:
+    """Source, arguments, constants, assumptions, and what comes out, for a product whose arrays the arguments say."""
+    m, n, k = 100, 40, 72
+    a, b = random(rng, "bf16", m, k), random(rng, "bf16", k, n)
+    wanted = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)
+    if padding == "nan":
+        # The last turn reads beyond K.
+        wanted = np.full((m, n), np.nan, np.float32)
+    arguments: dict[str, object] = {
+        "a": a,
+        "b": b,
+        "c": np.full((m, n), 7, np.float32),
+        "M": m,
+        "N": n,
+        "K": k,
+        "am": k,
+        "bk": n,
+        "cm": n,
+    }
+    const = {"BM": 64, "BN": 32, "BK": 32, "PADDING": padding}
+    return source, arguments, const, assume, wanted
+
+
+ALIGNED = {name: {"div": 16} for name in ("a", "b", "c")} | {name: {"div": 8} for name in ("am", "bk", "cm")}
+
+
+@pytest.mark.parametrize("padding", ["zero", "nan"])
+@pytest.mark.parametrize("source", [POINTERS, MADE], ids=["block pointers", "descriptors"])
+def test_arrays_that_arguments_say(source: str, padding: str) -> None:
+    source, arguments, const, assume, wanted = given(source, padding, ALIGNED, np.random.default_rng())
+    made = run(source, arguments, const, (2, 2), assume=assume)
+    assert_same_bits(made["c"], wanted)
+    maps = compiled(source, arguments, const, target="sm_90a", assume=assume).abi["launch"]["tensor_maps"]
+    assert [
+        (each["base"], each["shape"], each["strides"], each["padding"], each["box"]) for each in maps
+    ] == [
+        ("a", ["K", "M"], ["am"], int(padding == "nan"), [32, 64]),
+        ("b", ["N", "K"], ["bk"], int(padding == "nan"), [32, 32]),
+        ("c", ["N", "M"], ["cm"], 0, [32, 64]),
+    ]
+
+
+@pytest.mark.parametrize("lacking", ["a", "am", "b"])
+def test_what_hardware_does_not_copy(lacking: str) -> None:
+    """An address or a stride that may not be a multiple of 16 bytes: lanes read such blocks, and hardware still copies the others."""
+    assume = {name: each for name, each in ALIGNED.items() if name != lacking}
+    source, arguments, const, assume, wanted = given(MADE, "zero", assume, np.random.default_rng())
+    assert_same_bits(run(source, arguments, const, (2, 2), assume=assume)["c"], wanted)
+    maps = compiled(source, arguments, const, target="sm_90a", assume=assume).abi["launch"]["tensor_maps"]
+    assert [each["base"] for each in maps] == [name for name in "abc" if name != lacking[0]]
+
+
+BATCHES = """
+@triton.jit
+def kernel(a, b, o, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.program_id(0)
+    total = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        x = a.load([i, 0, k]).reshape(BM, BK)
+        y = b.load([i, k, 0]).reshape(BK, BN)
+        total = tl.dot(x, y, total)
+    o.store([i, 0, 0], total.reshape(1, BM, BN))
+"""
+
+
+def test_blocks_of_three_axes() -> None:
+    rng = np.random.default_rng()
+    a, b = random(rng, "f16", 3, 64, 80), random(rng, "f16", 3, 80, 64)
+    arguments: dict[str, object] = {
+        "a": within(a, (1, 64, 32)),
+        "b": within(b, (1, 32, 64)),
+        "o": within(np.zeros((3, 64, 64), np.float32), (1, 64, 64)),
+        "K": 80,
+    }
+    made = run(BATCHES, arguments, {"BM": 64, "BN": 64, "BK": 32}, (3,))
+    assert_same_bits(made["o"], (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32))
+
+
+MIXED = """
+@triton.jit
+def kernel(a, b, c, K, bk, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    k = tl.arange(0, BK)
+    y_ptrs = b + k[:, None] * bk + tl.arange(0, BN)[None, :]
+    total = tl.zeros((BM, BN), tl.float32)
+    for i in range(0, K, BK):
+        y = tl.load(y_ptrs, mask=i + k[:, None] < K, other=0.0)
+        total = tl.dot(a.load([0, i]), y, total)
+        y_ptrs += BK * bk
+    c.store([0, 0], total)
+"""
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+def test_blocks_beside_what_lanes_copy(stages: int) -> None:
+    rng = np.random.default_rng()
+    a, b = random(rng, "bf16", 64, 136), random(rng, "bf16", 136, 32)
+    c = np.full((64, 32), np.nan, np.float32)
+    arguments: dict[str, object] = {
+        "a": within(a, (64, 32)),
+        "b": b,
+        "c": within(c, (64, 32)),
+        "K": 136,
+        "bk": 32,
+    }
+    assume = {"b": {"div": 16}, "bk": {"div": 8}}
+    made = run(MIXED, arguments, {"BM": 64, "BN": 32, "BK": 32}, num_stages=stages, assume=assume)
+    assert_same_bits(made["c"], (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32))
+
+
+IN_PLACE = """
+@triton.jit
+def kernel(a, w, turns, N: tl.constexpr):
+    y = w.load([0, 0])
+    for i in range(turns):
+        x = a.load([0, 0])
+        a.store([0, 0], tl.dot(x, y).to(x.dtype))
+"""
+
+
+def test_what_is_read_again_has_been_written() -> None:
+    """A block that is stored and loaded in turn: each power is of the one before."""
+    rng = np.random.default_rng()
+    x = random(rng, "f16", 64, 64)
+    w = np.eye(64, k=1) + np.eye(64)
+    arguments: dict[str, object] = {
+        "a": within(x, (64, 64)), "w": within(w.astype(np.float16), (64, 64)), "turns": 5,
+    }  # fmt: skip
+    made = run(IN_PLACE, arguments, {"N": 64})
+    wanted = x.astype(np.float64) @ np.linalg.matrix_power(w, 5)
+    assert_same_bits(made["a"], wanted.astype(np.float16))
+
+
+@pytest.mark.parametrize(("m", "n"), [(64, 64), (50, 33), (1, 7)])
+@pytest.mark.parametrize("dtype", ["f32", "f16", "f64", "i8", "i32"])
+def test_stores_end_where_arrays_do(dtype: str, m: int, n: int) -> None:
+    """A tile turned round crosses shared memory; nothing is written behind the end of a row."""
+    source = """
+@triton.jit
+def kernel(a, o, BLOCK: tl.constexpr):
+    o.store([0, 0], tl.trans(a.load([0, 0])))
+"""
+    x = random(np.random.default_rng(), dtype, n, m)
+    kind = numpy_dtype(dtype)
+    wide = np.full((64, 64 + 32), 77, kind)
+    arguments: dict[str, object] = {
+        "a": Described(np.ascontiguousarray(np.pad(x, ((0, 0), (0, 64 - m)))), (n, m), (64, 1), (64, 64)),
+        "o": Described(wide, (m, n), (96, 1), (64, 64)),
+    }
+    wanted = wide.copy()
+    wanted[:m, :n] = x.T
+    assert_same_bits(run(source, arguments, {"BLOCK": 64})["o"], wanted)
+
+
+@pytest.mark.parametrize("phase", ["0", "1"])
+def test_a_wrong_phase_shows(monkeypatch: pytest.MonkeyPatch, phase: str) -> None:
+    """The host lets nothing land that is waited for in another phase than it arrives in: it is NaN."""
+    meant = host_blocks.await_signal
+    monkeypatch.setattr(host_blocks, "await_signal", lambda machine, signal, _: meant(machine, signal, phase))
+    a, b = np.ones((64, 160), np.float16), np.ones((160, 32), np.float16)
+    arguments: dict[str, object] = {
+        "a": within(a, (64, 32)), "b": within(b, (32, 32)), "c": within(np.zeros((64, 32), np.float32), (64, 32)), "K": 160,
+    }  # fmt: skip
+    const = {"BM": 64, "BN": 32, "BK": 32, "TA": False, "TB": False}
+    program = build(DESCRIBED, arguments, const, target="cpu:sm_90a", force=True, num_stages=2)
+    assert np.isnan(program(arguments)["c"]).all()

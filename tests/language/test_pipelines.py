@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from teenybuild.compiler.ir import ttg
-from teenybuild.compiler.schedule import overlap
+from teenybuild.compiler.schedule import pipelined
 from teenybuild.diagnostics import UserError
 from tests.support.run import Array, assert_same_bits, build, compiled, numpy_dtype, run
 
@@ -296,7 +296,7 @@ def late_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     def wait(pending: int) -> ttg.WaitCopies:
         return ttg.WaitCopies(pending + 1)
 
-    monkeypatch.setattr(overlap, "WaitCopies", wait)
+    monkeypatch.setattr(pipelined, "WaitCopies", wait)
 
 
 @pytest.mark.usefixtures("late_waits")

@@ -21,7 +21,6 @@ from teenybuild.compiler.ir.moves import Exchange
 from teenybuild.compiler.ir.types import Buffer, Pointer, Tile, dtype_of, element, numel, shape_of
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.block_copies import BlockCopies
-from teenybuild.compiler.layout.boxes import Boxes
 from teenybuild.compiler.layout.buffers import matrix, placed
 from teenybuild.compiler.layout.fragments import Fragments
 from teenybuild.compiler.layout.linear import Layout, axis_offsets, drop_axis, reduction_order, scan_layout
@@ -508,12 +507,22 @@ class _Rewrite:
         if boxes is None or not self._worth_a_block(op):
             self._store_by_lanes(op)
             return
-        whole = self._whole_pieces(op, boxes.axes[0])
+        assert self._blocks is not None
+        assert op.array is not None
+        size, fastest = dtype_of(op.value.type).size, boxes.axes[0]
+        staged = self._add(ttg.Staged(self._home(op.value)))
+        staged.location = op.location  # type: ignore[misc]  # shadows the class default on this instance
+        staged.result.layout = placed(shape_of(op.value.type), fastest, size)
+        # What another access may touch must be written before that; and one place must not be written twice at once.
+        settled = op.array.base in self._blocks.shared or not any(self._is_new(v) for v in op.corner)
+        corner = tuple(self._scalar(v) for v in op.corner)
+        block = ttg.StoreBlock(staged.result, corner, op.array, fastest, settled)
+        whole = self._whole_pieces(op, fastest)
         if whole is None:
-            self._store_block(op, boxes)
+            self._keep(block, op)
             return
-        then = self._way(lambda: self._store_block(op, boxes))
-        otherwise = self._way(lambda: self._store_by_lanes(op))
+        then = self._way(lambda: self._keep(block, op))
+        otherwise = self._way(lambda: self._store_from(staged.result, op))
         self._keep(scf.If(whole, then, otherwise), op)
 
     def _way(self, write: Callable[[], None]) -> Block:
@@ -529,17 +538,13 @@ class _Rewrite:
             op.copy(lambda v: self.want(v, layout) if isinstance(v.type, Tile) else self._scalar(v)), op
         )
 
-    def _store_block(self, op: tt.Store, boxes: Boxes) -> None:
-        assert self._blocks is not None
-        assert op.array is not None
-        staged = self._add(ttg.Staged(self._home(op.value)))
-        staged.location = op.location  # type: ignore[misc]  # shadows the class default on this instance
-        size = dtype_of(op.value.type).size
-        staged.result.layout = placed(shape_of(op.value.type), boxes.axes[0], size)
-        # What another access may touch must be written before that; and one place must not be written twice at once.
-        settled = op.array.base in self._blocks.shared or not any(self._is_new(v) for v in op.corner)
-        corner = tuple(self._scalar(v) for v in op.corner)
-        self._keep(ttg.StoreBlock(staged.result, corner, op.array, boxes.axes[0], settled), op)
+    def _store_from(self, staged: Value, op: tt.Store) -> None:
+        """By lanes, what lies in shared memory: nothing is held in registers where ways part, or products would have to wait (as assemblers see it)."""
+        layout = self._stores[op]
+        got = self._add(ttg.Get(staged, self._add(Constant(0, i32)).results[0]))
+        got.results[0].layout = layout
+        pointer, mask = self.want(op.pointer, layout), op.mask and self.want(op.mask, layout)
+        self._keep(tt.Store(pointer, got.results[0], mask, op.cache, op.eviction), op)
 
     def _whole_pieces(self, op: tt.Store, axis: int) -> Value | None:
         """Whether a block ends within the array along ``axis``, or else that ends where a piece of 16 bytes does; None where it is known to.
