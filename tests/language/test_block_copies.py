@@ -346,3 +346,23 @@ def test_a_wrong_phase_shows(monkeypatch: pytest.MonkeyPatch, phase: str) -> Non
     const = {"BM": 64, "BN": 32, "BK": 32, "TA": False, "TB": False}
     program = build(DESCRIBED, arguments, const, target="cpu:sm_90a", force=True, num_stages=2)
     assert np.isnan(program(arguments)["c"]).all()
+
+
+def test_what_is_asked_of_gpus() -> None:
+    arguments: dict[str, object] = {
+        "a": within(np.zeros((64, 64), numpy_dtype("bf16")), (64, 64)),
+        "b": within(np.zeros((64, 256), numpy_dtype("bf16")), (64, 256)),
+        "c": within(np.zeros((64, 256), numpy_dtype("bf16")), (64, 256)),
+        "K": 64,
+    }
+    const = {"BM": 64, "BN": 256, "BK": 64, "TA": False, "TB": False}
+    artifact = compiled(DESCRIBED.replace("n], total)", "n], total.to(c.dtype))"), arguments, const, "sm_90a")
+    assert artifact.ptx is not None
+    # A row of B is cut into boxes of 128 bytes; so is what is stored.
+    wanted = {"shared::cluster.global": 3 * (1 + 4), "global.shared::cta": 4}
+    for ways, times in wanted.items():
+        assert artifact.ptx.count(f"cp.async.bulk.tensor.2d.{ways}.tile") == times
+    assert "stmatrix.sync.aligned.m8n8.x4.shared.b16" in artifact.ptx
+    assert artifact.ptx.count("mbarrier.init") == 3
+    # Three stages of [64, 64] and [64, 256] in bf16, and as many signals.
+    assert artifact.abi["launch"]["shared_bytes"] == 3 * 2 * (64 * 64 + 64 * 256) + 3 * 8

@@ -326,8 +326,8 @@ def test_a_missing_wait_shows(target: str) -> None:
     ("target", "instructions"),
     [
         ("sm_90a", ("wgmma.mma_async.sync.aligned.m64n32k16", "cp.async.cg")),
-        ("sm_80", ("mma.sync", "cp.async.cg")),
-        ("sm_120", ("mma.sync", "cp.async.cg")),
+        ("sm_80", ("mma.sync", "cp.async.cg", "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16")),
+        ("sm_120", ("mma.sync", "cp.async.cg", "ldmatrix.sync.aligned.m8n8.x4.shared.b16")),
     ],
 )
 def test_what_is_asked_of_gpus(target: str, instructions: tuple[str, ...]) -> None:

@@ -7,16 +7,17 @@ from typing import cast
 
 from teenybuild.compiler.ir import ttg
 from teenybuild.compiler.ir.core import Value
-from teenybuild.compiler.ir.types import Buffer, element, numel
+from teenybuild.compiler.ir.types import Buffer, Element, element, numel
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.buffers import ALIGNMENT
 from teenybuild.compiler.layout.linear import Layout, View
+from teenybuild.compiler.layout.matrices import Matrices, matrices
 from teenybuild.compiler.layout.swizzle import moved, pieces
 from teenybuild.compiler.lower.convert import write_pieces
 from teenybuild.compiler.lower.lane import Lane, element_bits
 from teenybuild.compiler.lower.machine import LaneRegisters, Machine, Room
-from teenybuild.compiler.lower.memory import index_of, plan
-from teenybuild.dtypes import i32
+from teenybuild.compiler.lower.memory import Pieces, index_of, plan
+from teenybuild.dtypes import DType, i1, i32
 
 
 def stage_bytes(buffer: Value) -> int:
@@ -46,6 +47,19 @@ def lower_viewed(machine: Machine, op: ttg.Viewed) -> None:
 def lower_put(machine: Machine, op: ttg.Put) -> None:
     """A tile goes where a stage of the buffer has it."""
     there = moved(cast(Layout, op.value.layout), cast(View, op.buffer.layout))
+    kind = element(op.value.type)
+    found = _matrices(kind, there) if machine.writes_matrices and not there.replica_bits else None
+    if found is not None:
+        assert isinstance(kind, DType)
+        lane = machine.uniform
+        values, address = (
+            lane.registers(op.value),
+            addresses(machine, lane, op.buffer, op.stage, found.rows),
+        )
+        for group, matrices_ in enumerate(found.registers):
+            words = [[values[r] for r in word] for word in matrices_]
+            machine.store_matrices(kind, address(group), words, found.turned)
+        return
     write_pieces(machine, op.value, there, lambda lane: addresses(machine, lane, op.buffer, op.stage, there))
 
 
@@ -53,6 +67,18 @@ def lower_get(machine: Machine, op: ttg.Get) -> None:
     """Each lane reads what it is to hold, neighbours at once."""
     kind, layout = element(op.result.type), cast(Layout, op.result.layout)
     there, size = moved(layout, cast(View, op.buffer.layout)), element_bits(kind) // 8
+    matrices_ = _matrices(kind, there) if machine.reads_matrices else None
+
+    def read_matrices(lane: Lane) -> LaneRegisters:
+        assert matrices_ is not None
+        assert isinstance(kind, DType)
+        found = Pieces(there.count)
+        address = addresses(machine, lane, op.buffer, op.stage, matrices_.rows)
+        for group, registers in enumerate(matrices_.registers):
+            words = machine.load_matrices(kind, address(group), len(registers), matrices_.turned)
+            for word, values in zip(registers, words, strict=True):
+                found.put(word, values)
+        return [found]
 
     def read(lane: Lane) -> LaneRegisters:
         found = [""] * there.count
@@ -65,7 +91,13 @@ def lower_get(machine: Machine, op: ttg.Get) -> None:
         return [found]
 
     machine.meet()
-    machine.bind(op.result, machine.each_lane([kind], read, 1 << len(layout.threads))[0])
+    rule = read if matrices_ is None else read_matrices
+    machine.bind(op.result, machine.each_lane([kind], rule, 1 << len(layout.threads))[0])
+
+
+def _matrices(kind: Element, there: Layout) -> Matrices | None:
+    """How warps move elements that lie ``there``; a bool is no element that they know."""
+    return matrices(there, kind.size) if isinstance(kind, DType) and kind != i1 else None
 
 
 def lower_copy(machine: Machine, op: ttg.CopyAsync, axes: AxisAnalysis) -> None:

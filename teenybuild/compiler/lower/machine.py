@@ -145,6 +145,9 @@ class Machine(ABC):
     buffers: dict[Value, Room]
     #: For scalars.
     uniform: Lane
+    #: Whether warps read matrices from shared memory at once, and write them.
+    reads_matrices: bool = False
+    writes_matrices: bool = False
 
     # Representation -------------------------------------------------------------------------------------------
 
@@ -319,6 +322,16 @@ class Machine(ABC):
     @abstractmethod
     def shared_load(self, lane: Lane, element: Element, address: str, count: int) -> list[str]:
         """Reads neighbours at a byte offset (i32) of shared memory."""
+
+    def load_matrices(self, element: DType, address: str, count: int, turned: bool) -> list[Sequence[str]]:
+        """Reads a word of each of ``count`` matrices (:mod:`~teenybuild.compiler.layout.matrices`), a row of which is at ``address`` (i32)."""
+        raise NotImplementedError("where reads_matrices is True")
+
+    def store_matrices(
+        self, element: DType, address: str, words: Sequence[Sequence[str]], turned: bool
+    ) -> None:
+        """Writes a word of each matrix."""
+        raise NotImplementedError("where writes_matrices is True")
 
     @abstractmethod
     def shared_count(self, lane: Lane, address: str, mask: str) -> None:

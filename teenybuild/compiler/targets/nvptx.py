@@ -40,6 +40,7 @@ from teenybuild.compiler.targets import (
     nvptx_blocks,
     nvptx_copies,
     nvptx_groups,
+    nvptx_matrices,
     nvptx_mma,
     nvptx_reports,
 )
@@ -53,6 +54,8 @@ from teenybuild.targets import Arch, ptx_number
 
 #: The first architecture with programmatic dependent launches (PTX ISA, griddepcontrol).
 _PROGRAMMATIC = 90
+#: The first with instructions that move matrices (PTX ISA, ldmatrix and stmatrix).
+_READS_MATRICES, _WRITES_MATRICES = 75, 90
 
 #: PTX's words for what an atomic step does, and for how it takes its operands (PTX ISA, ``atom``).
 _ATOMICS = {
@@ -161,6 +164,8 @@ class GpuMachine(GpuArithmetic):
         self.uniform = Lane(self, 1)
         self.shared_memory = SharedMemory()
         self.buffers = {}
+        self.reads_matrices = arch.sm >= _READS_MATRICES
+        self.writes_matrices = arch.sm >= _WRITES_MATRICES
         #: What the start of shared memory is a multiple of, once it is used.
         self._shared_alignment = 0
         self._threads = LANES * warps
@@ -521,6 +526,18 @@ class GpuMachine(GpuArithmetic):
         when: str,
     ) -> None:
         nvptx_copies.copy_async(self, access, pointer, offset, mask, address, when)
+
+    def load_matrices(self, element: DType, address: str, count: int, turned: bool) -> list[Sequence[str]]:
+        word = Word.of(element, self.carrier(element), 4 // element.size)
+        words = nvptx_matrices.load(self, address, count, turned)
+        return [Packed(self.text, word, [each]) for each in words]
+
+    def store_matrices(
+        self, element: DType, address: str, words: Sequence[Sequence[str]], turned: bool
+    ) -> None:
+        word = Word.of(element, self.carrier(element), 4 // element.size)
+        packed = [word.pack(self.text, each)[0] for each in words]
+        nvptx_matrices.store(self, address, packed, turned)
 
     def commit_copies(self) -> None:
         nvptx_copies.commit(self)
