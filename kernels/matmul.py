@@ -13,7 +13,7 @@ def matmul(
     stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, ACTIVATION: tl.constexpr,
 ):  # fmt: skip
-    """C[M, N] = activation(A[M, K] @ B[K, N] + bias[N]); bias_ptr may be None"""
+    """C[M, N] = activation(A[M, K] @ B[K, N] + bias[N]), of f32 in f32; bias_ptr may be None"""
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
     inner = tl.arange(0, BK)
@@ -23,7 +23,7 @@ def matmul(
     for k in range(0, K, BK):
         a = tl.load(a_ptrs, mask=(rows[:, None] < M) & (k + inner[None, :] < K), other=0.0)
         b = tl.load(b_ptrs, mask=(k + inner[:, None] < K) & (columns[None, :] < N), other=0.0)
-        total = tl.dot(a, b, total)
+        total = tl.dot(a, b, total, input_precision="ieee")
         a_ptrs += BK * stride_ak
         b_ptrs += BK * stride_bk
     if bias_ptr is not None:

@@ -17,7 +17,8 @@ from teenybuild.compiler.layout.assign import assign_layouts, settle_orders
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.block_copies import BlockCopies
 from teenybuild.compiler.layout.check import check_layouts
-from teenybuild.compiler.layout.policy import gpu_policy
+from teenybuild.compiler.layout.operands import FitOperands
+from teenybuild.compiler.layout.policy import TF32_SINCE, gpu_policy
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.passes.access import shared_arguments
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
@@ -85,13 +86,13 @@ def target_field(target: Target) -> str:
     return f"{target.name}:{host_isa()}" if target.machine == "cpu" else target.name
 
 
-def code_target(target: Target, settings: Settings) -> CodeTarget:
+def code_target(target: Target, settings: Settings, ptx: str) -> CodeTarget:
     """The code generator of a target. Each is loaded when it is first needed."""
     if target.machine == "gpu":
         from teenybuild.compiler.targets.nvptx import NvptxTarget
 
         assert target.arch is not None
-        return NvptxTarget(target.arch, settings)
+        return NvptxTarget(target.arch, settings, ptx)
     from teenybuild.compiler.targets.host import HostTarget
 
     return HostTarget(settings, emulated=target.arch)
@@ -145,7 +146,7 @@ def compile_job(job: Job) -> Product:
     mlir = print_function(function)
     description = describe(job.instance, function)
     traffic = streams(function)
-    target = code_target(job.target, job.settings)
+    target = code_target(job.target, job.settings, job.ptx)
     lowered = lower(job, function, target)
     if _too_much_shared(job, lowered):
         lowered = lower(job, front(job), target, across=False)
@@ -189,6 +190,9 @@ def lower(job: Job, function: core.Function, target: CodeTarget, *, across: bool
     axes = AxisAnalysis(function)
     # Reductions combine in the order of one GPU layout, whatever the target's own.
     settle_orders(function, axes, gpu_policy(_REFERENCE, job.settings.num_warps))
+    # Behind the orders, which are those of the program as it was written; what it makes is no address, of which axes know anything.
+    arch = job.target.arch
+    _apply(job, [FitOperands(target.policy, tf32=arch is None or arch.sm >= TF32_SINCE)], function)
     blocks = None
     if target.policy.copies_blocks:
         blocks = BlockCopies(function.body.args, axes, shared_arguments(function))

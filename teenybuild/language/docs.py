@@ -64,7 +64,9 @@ signed and unsigned are equally wide. `/` of f16 or bf16 is computed, and given,
 ## Numbers
 
 * Host and GPU give the same bits wherever no approximate instruction is used. Approximate on a GPU, as in Triton: f32 `exp`, `exp2`, `sqrt`, `rsqrt` and `/` between f32 tiles, within 2 units in the last place; and
-  `libdevice.fast_…f`, within what the PTX ISA says of the instructions. Tensor cores (`tl.dot` of f16 and bf16 tiles from 16 × 8 × 16 up, from sm_80 on) multiply exactly and sum in f32, in an order and with roundings of their own. [How far functions are from the truth](accuracy.md) is measured.
+  `libdevice.fast_…f`, within what the PTX ISA says of the instructions. Tensor cores (`tl.dot` of f16, bf16, f64, i8 and, as tf32, f32 tiles from 16 rows, 8 columns and 32 bytes (64 of f64) along k up, or of several such along a first axis, from sm_80 on; of 8-bit floats on sm_90a, sm_100 and later, and on sm_89 from version 8.4 of the PTX ISA on, which `ptx` sets) multiply exactly and sum in f32, f64 or i32, or f16 where a kernel asks for it, floats in an order and with roundings of their own. [How far functions are from the truth](accuracy.md) is measured.
+* `input_precision` of `tl.dot` on f32, as in Triton: `tf32`, which is meant where nothing is said, leaves out the low 13 bits of the operands, on every target but sm_75; `tf32x3` sums three such products; `ieee` leaves out nothing, and is summed by fused multiply-add.
+* `max_num_imprecise_acc` of `tl.dot`: sm_90a's tensor cores keep few bits of sums of 8-bit floats; where a kernel says how many sums may be kept so, none are: operands are widened to f16, which holds them all.
 * `a * b + c` is fused where the manifest's `enable_fp_fusion` says so (the default): decided once, before any target, so every target rounds alike.
 * A NaN is a NaN: which sign and payload it has is not fixed.
 * The order of a sum is fixed by the specialisation: it is the same from run to run and on every target.

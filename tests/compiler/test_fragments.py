@@ -8,26 +8,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from teenybuild.compiler.layout.fragments import Fragments, fragments, steps
+from teenybuild.compiler.layout.fragments import Fragments, batch_fragments, fragments, in_word, steps
 from teenybuild.compiler.layout.linear import Layout
 
 SIDES = st.sampled_from([16, 32, 64, 128])
-SIZES = st.sampled_from([1, 2, 4])
+SIZES = st.sampled_from([1, 2, 4, 8])
 
 
 def held(layout: Layout, register: int, lane: int, warp: int = 0) -> tuple[int, ...]:
-    """(row, column) of what a lane holds."""
+    """(row, column) of what a lane holds; rows are counted on from tile to tile."""
     index = layout.indices[register]
     for number, bases in ((lane, layout.lanes), (warp, layout.warps)):
         for bit, basis in enumerate(bases):
             index ^= basis if number >> bit & 1 else 0
-    return divmod(index, layout.shape[1])
+    return divmod(index, layout.shape[-1])
 
 
-@pytest.mark.parametrize("size", [1, 2, 4])
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
 def test_one_instruction(size: int) -> None:
-    """PTX ISA, matrix fragments for mma.m16n8k16 (16 bits), m16n8k8 (tf32) and m16n8k32 (8 bits): lane 4 g + t, register i."""
-    many, k = 4 // size, 32 // size
+    """PTX ISA, matrix fragments for mma.m16n8k16 (16 bits), m16n8k8 (tf32, f64) and m16n8k32 (8 bits): lane 4 g + t, register i."""
+    many = in_word(size)
+    k = 8 * many
     found = fragments(16, 8, k, size, 1)
     assert found is not None
     (step,) = steps(found, size)
@@ -57,7 +58,9 @@ def test_tiles_of_many_instructions(m: int, n: int, k: int, size: int, warps: in
     found = fragments(m, n, k, size, warps)
     assert found is not None
     every = list(steps(found, size))
-    assert sorted(r for step in every for r in step.c) == sorted([*range(found.c.count)] * (k * size // 32))
+    assert sorted(r for step in every for r in step.c) == sorted(
+        [*range(found.c.count)] * (k // 8 // in_word(size))
+    )
     seen: set[tuple[int, ...]] = set()
     for warp in range(warps):
         parts: dict[tuple[int, ...], list[int]] = {}
@@ -69,9 +72,38 @@ def test_tiles_of_many_instructions(m: int, n: int, k: int, size: int, warps: in
             )
             assert (left, right, again) == (row, column, first)
             parts.setdefault((row, column), []).append(first)
-        assert all(order == [*range(0, k, 32 // size)] for order in parts.values())
+        assert all(order == [*range(0, k, 8 * in_word(size))] for order in parts.values())
         seen |= set(parts)
     assert len(seen) == m * n // 128
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    count=st.sampled_from([1, 2, 8, 32]),
+    m=st.sampled_from([16, 32]),
+    n=st.sampled_from([8, 32]),
+    size=SIZES,
+    warps=st.sampled_from([1, 2, 4, 8]),
+)
+def test_several_products(count: int, m: int, n: int, size: int, warps: int) -> None:
+    """Each warp multiplies parts of one product with that product's own operands, and all parts of all products are some warp's."""
+    k = 16 * in_word(size)
+    found = batch_fragments(count, m, n, k, size, warps)
+    assert found is not None
+    assert found.b is not None
+    seen: set[tuple[int, int]] = set()
+    for warp in range(warps):
+        for step in steps(found, size):
+            (row, column), (left, first), (right, own) = (
+                held(layout, register, 0, warp)
+                for layout, register in ((found.c, step.c[0]), (found.a, step.a[0]), (found.b, step.b[0]))
+            )
+            assert left == row
+            assert own == column
+            assert right == row // m * k + first
+            seen.add((row, column))
+    assert len(seen) == count * m * n // 128
+    assert (0 in found.c.warps) == (count * m * n // 128 < warps)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

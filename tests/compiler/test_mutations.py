@@ -160,7 +160,7 @@ def outcome(directory: Path, text: str, types: dict[str, str], entry: Entry, tar
         parsed = {n: parse_type(t) for n, t in types.items() if n in names}
         instance = Instance(parsed, {n: v for n, v in entry.const.items() if n in names})
         job = Job(reach(function), instance, Settings(), TARGETS[target], verify=True)
-        emit._parsed(lower(job, front(job), code_target(job.target, job.settings)).llvm)
+        emit._parsed(lower(job, front(job), code_target(job.target, job.settings, job.ptx)).llvm)
     except UserError as error:
         return str(error)
     return ""

@@ -52,6 +52,7 @@ NAMES = (
     "test_scans",
     "test_shapes",
     "test_sorting",
+    "test_tensor_cores",
     "test_tuple_arguments",
     "test_while",
 )
@@ -66,11 +67,16 @@ APPROXIMATE = {
     "test_reductions": {"test_softmax"},
     "test_fp8": {"test_quantising_rows"},
 }
-#: Tensor cores sum f16 and bf16 in an order and with roundings of their own (whole numbers come out exact: test_dot.test_tensor_cores).
+#: Tensor cores sum floats in an order and with roundings of their own (whole numbers come out exact: test_dot.test_tensor_cores).
 SUMMED_ELSEWHERE = {
-    "test_dot": {"test_an_f16_accumulator"},
+    "test_dot": {"test_an_f16_accumulator", "test_several_matrices_round_as_one"},
     "test_dot_scaled": {"test_sums_are_those_of_dot"},
     "test_pipelines": {"test_a_loop_that_writes_what_it_reads_is_left_alone"},
+    "test_tensor_cores": {
+        "test_floats_of_8_bits_that_round",
+        "test_tf32_leaves_bits_out",
+        "test_three_products_of_tf32",
+    },
 }
 #: About the host's memory, with pages that fault and bytes beside arrays, and about how it emulates a GPU's copies.
 ABOUT_HOST_MEMORY = {

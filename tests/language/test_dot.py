@@ -118,11 +118,11 @@ def test_an_f16_accumulator() -> None:
     a, b = (np.random.default_rng(n).standard_normal((32, 32)).astype(np.float16) for n in range(2))
     c = np.random.default_rng(2).standard_normal((32, 32)).astype(np.float16)
     options = "input_precision='ieee', out_dtype=tl.float16"
-    total = _in_order(a.astype(np.float32), b.astype(np.float32), c.astype(np.float32))
+    total = in_order(a.astype(np.float32), b.astype(np.float32), c.astype(np.float32))
     assert_same_bits(dot(a, b, c, "f16", options=options), total.astype(np.float16), "f16")
 
 
-def _in_order(a: Array, b: Array, c: Array) -> Array:
+def in_order(a: Array, b: Array, c: Array) -> Array:
     """k in order, each step one fused multiply-add in f32 (exact in f64: 24 + 24 bits and one rounding to odd is not needed)."""
     total = c.astype(np.float32)
     for k in range(a.shape[1]):
@@ -143,7 +143,7 @@ def _in_order(a: Array, b: Array, c: Array) -> Array:
     return total
 
 
-def test_k_is_summed_in_order_with_fused_steps() -> None:
+def test_k_is_summedin_order_with_fused_steps() -> None:
     """The definition that every target keeps to: nothing is left to chance."""
     generator = np.random.default_rng(4)
     a, b = (
@@ -151,7 +151,7 @@ def test_k_is_summed_in_order_with_fused_steps() -> None:
         generator.standard_normal((64, 16)).astype(np.float32),
     )
     c = generator.standard_normal((16, 16)).astype(np.float32)
-    assert_same_bits(dot(a, b, c, "f32"), _in_order(a, b, c), "in order")
+    assert_same_bits(dot(a, b, c, "f32"), in_order(a, b, c), "in order")
 
 
 BATCHED = """
@@ -199,6 +199,23 @@ def test_several_matrices(shape: tuple[int, int, int, int], num_warps: int) -> N
     a, b, c = whole("f32", (count, m, k), 1), whole("f32", (count, k, n), 2), whole("f32", (count, m, n), 3)
     assert_same_bits(dots(a, b, None, "f32", num_warps=num_warps), a @ b, "a @ b")
     assert_same_bits(dots(a, b, c, "f32", num_warps=num_warps), a @ b + c, "a @ b + c")
+
+
+@pytest.mark.parametrize("name", ["f16", "f32", "f64", "i8", "f8e4m3"])
+@pytest.mark.parametrize("num_warps", [1, 4, 8])
+@pytest.mark.parametrize(
+    "shape", [(2, 16, 8, 32), (8, 32, 16, 64), (1, 16, 16, 32)], ids=lambda s: "x".join(map(str, s))
+)
+def test_tensor_cores_of_several_matrices(
+    shape: tuple[int, int, int, int], num_warps: int, name: str
+) -> None:
+    """Warps share out the matrices, and what is left of each."""
+    count, m, n, k = shape
+    out = {"f64": "f64", "i8": "i32"}.get(name, "f32")
+    a, b, c = whole(name, (count, m, k), 1), whole(name, (count, k, n), 2), whole(out, (count, m, n), 3)
+    wanted = (a.astype(np.float64) @ b.astype(np.float64) + c).astype(numpy_dtype(out))
+    options = f"input_precision='tf32', out_dtype=tl.{'int32' if name == 'i8' else 'float32'}"
+    assert_same_bits(dots(a, b, c, out, options, num_warps=num_warps), wanted, name)
 
 
 @pytest.mark.parametrize("name", [*oracle.FLOATS, "i8"])
@@ -318,7 +335,8 @@ ERRORS = [
     ("tl.dot(x, x, input_precision='tf33')", "input_precision is ieee, tf32 or tf32x3"),
     ("tl.dot(x, x, input_precision=3)", "input_precision is a string"),
     ("tl.dot(x, x, input_precision='ieee', allow_tf32=True)", "not both"),
-    ("tl.dot(x, x, max_num_imprecise_acc=4)", "not in this version yet"),
+    ("tl.dot(x, x, max_num_imprecise_acc=-4)", "a number of sums, got"),
+    ("tl.dot(x.to(tl.float8e5), x.to(tl.float8e5), max_num_imprecise_acc=5)", "only 4 products are summed"),
 ]
 
 

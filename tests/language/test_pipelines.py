@@ -15,6 +15,7 @@ from tests.support.run import Array, assert_same_bits, build, compiled, numpy_dt
 MATMUL = """
 @triton.jit
 def kernel(a, b, c, M, N, K, am, ak, bk, bn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, TA: tl.constexpr, TB: tl.constexpr):
+    SUM: tl.constexpr = c.dtype.element_ty
     m = tl.program_id(0) * BM + tl.arange(0, BM)
     n = tl.program_id(1) * BN + tl.arange(0, BN)
     k = tl.arange(0, BK)
@@ -26,7 +27,7 @@ def kernel(a, b, c, M, N, K, am, ak, bk, bn, BM: tl.constexpr, BN: tl.constexpr,
         y_ptrs = b + n[:, None] * bn + k[None, :] * bk
     else:
         y_ptrs = b + k[:, None] * bk + n[None, :] * bn
-    total = tl.zeros((BM, BN), tl.float32)
+    total = tl.zeros((BM, BN), SUM)
     for i in range(0, K, BK):
         if TA:
             x = tl.trans(tl.load(x_ptrs, mask=(i + k[:, None] < K) & (m[None, :] < M), other=0.0))
@@ -36,7 +37,7 @@ def kernel(a, b, c, M, N, K, am, ak, bk, bn, BM: tl.constexpr, BN: tl.constexpr,
             y = tl.trans(tl.load(y_ptrs, mask=(i + k[None, :] < K) & (n[:, None] < N), other=0.0))
         else:
             y = tl.load(y_ptrs, mask=(i + k[:, None] < K) & (n[None, :] < N), other=0.0)
-        total = tl.dot(x, y, total)
+        total = tl.dot(x, y, total, out_dtype=SUM)
         x_ptrs += BK * ak
         y_ptrs += BK * bk
     tl.store(c + m[:, None] * N + n[None, :], total, mask=(m[:, None] < M) & (n[None, :] < N))
@@ -57,15 +58,19 @@ def matmul(
     k: int,
     tile: tuple[int, int, int],
     *,
-    dtype: str = "bf16",
+    dtype: str | tuple[str, str] = "bf16",
     turned: tuple[bool, bool] = (False, False),
+    out: str | None = None,
     **options: Any,
 ) -> None:
-    """Runs the kernel on every target, and holds it against NumPy. Rows in memory are multiples of 8, so that copies are wide."""
+    """Runs the kernel on every target, and holds it against NumPy. Rows in memory are multiples of 16 bytes, so that copies are wide."""
     rng = np.random.default_rng(m * n + k)
-    wide_m, wide_n, wide_k = (-(-side // 8) * 8 for side in (m, n, k))
-    a = random(rng, dtype, *((k, wide_m) if turned[0] else (m, wide_k)))
-    b = random(rng, dtype, *((n, wide_k) if turned[1] else (k, wide_n)))
+    kinds = (dtype, dtype) if isinstance(dtype, str) else dtype
+    sums = numpy_dtype(out or ("i32" if kinds[0] == "i8" else "f32"))
+    unit = max(8, 16 // numpy_dtype(kinds[0]).itemsize)
+    wide_m, wide_n, wide_k = (-(-side // unit) * unit for side in (m, n, k))
+    a = random(rng, kinds[0], *((k, wide_m) if turned[0] else (m, wide_k)))
+    b = random(rng, kinds[1], *((n, wide_k) if turned[1] else (k, wide_n)))
     left = a.T[:m] if turned[0] else a[:, :k]
     right = b.T[:k] if turned[1] else b[:, :n]
     wanted = left.astype(np.float64) @ right.astype(np.float64)
@@ -74,7 +79,7 @@ def matmul(
     arguments: dict[str, object] = {
         "a": a,
         "b": b,
-        "c": np.full((m, n), np.nan, np.float32),
+        "c": np.full((m, n), -1, sums),
         "M": m,
         "N": n,
         "K": k,
@@ -82,18 +87,19 @@ def matmul(
     arguments |= dict(zip(("am", "ak", "bk", "bn"), strides, strict=True))
     assume = {x: {"div": 16} for x in ("a", "b", "c")}
     assume |= {
-        x: {"eq": 1} if s == 1 else {"div": 8} for x, s in zip(("am", "ak", "bk", "bn"), strides, strict=True)
+        x: {"eq": 1} if s == 1 else {"div": unit}
+        for x, s in zip(("am", "ak", "bk", "bn"), strides, strict=True)
     }
     # Masks along a row of memory cut vectors unless they end where those do.
-    assume |= {x: {"div": 8} for x, side in (("M", m), ("N", n), ("K", k)) if side % 8 == 0}
+    assume |= {x: {"div": unit} for x, side in (("M", m), ("N", n), ("K", k)) if side % unit == 0}
     bm, bn, bk = tile
     const = {"BM": bm, "BN": bn, "BK": bk, "TA": turned[0], "TB": turned[1]}
     grid = (-(-m // bm), -(-n // bn))
     made = run(MATMUL, arguments, const, grid, assume=assume, **options)
-    assert_same_bits(made["c"], wanted.astype(np.float32))
+    assert_same_bits(made["c"], wanted.astype(sums))
     for target in OTHERS:
         made = build(MATMUL, arguments, const, target=target, assume=assume, **options)(arguments, grid)
-        assert_same_bits(made["c"], wanted.astype(np.float32), target)
+        assert_same_bits(made["c"], wanted.astype(sums), target)
 
 
 @pytest.mark.parametrize("stages", [1, 2, 3, 4, 8])
@@ -103,10 +109,35 @@ def test_every_number_of_turns(stages: int, k: int) -> None:
     matmul(64, 32, k, (64, 32, 32), num_stages=stages)
 
 
+KINDS = ["f16", "bf16", "f32", "i8", "f8e4m3", "f8e5m2", ("f8e4m3", "f8e5m2"), ("f8e5m2", "f8e4m3")]
+
+
 @pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False), (True, True)])
-@pytest.mark.parametrize("dtype", ["f16", "bf16"])
-def test_operands_along_either_axis(dtype: str, turned: tuple[bool, bool]) -> None:
-    matmul(128, 64, 64, (64, 64, 32), dtype=dtype, turned=turned)
+@pytest.mark.parametrize("dtype", KINDS, ids=str)
+def test_operands_along_either_axis(dtype: str | tuple[str, str], turned: tuple[bool, bool]) -> None:
+    """Tensor cores read two bytes along either; of other sizes what runs along k, and the rest is turned on its way."""
+    matmul(128, 64, 128, (64, 64, 64), dtype=dtype, turned=turned)
+
+
+@pytest.mark.parametrize("tile", [(64, 32, 32), (128, 8, 64), (16, 32, 32), (4, 16, 32)])
+@pytest.mark.parametrize("dtype", ["f16", "f8e4m3"])
+def test_sums_in_f16(dtype: str, tile: tuple[int, int, int]) -> None:
+    """Two in a register, round the loop and out of it."""
+    m, n, k = tile
+    matmul(m + 3, 2 * n, 2 * k, tile, dtype=dtype, out="f16")
+
+
+@pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False)])
+@pytest.mark.parametrize("dtype", ["f32", "i8", "f8e5m2"])
+@pytest.mark.parametrize(
+    ("tile", "warps"), [((128, 64, 128), 8), ((64, 16, 32), 4), ((128, 8, 32), 8), ((16, 16, 64), 4)]
+)
+def test_tiles_of_other_sizes(
+    tile: tuple[int, int, int], warps: int, dtype: str, turned: tuple[bool, bool]
+) -> None:
+    """Rows of 32 bytes to several of 128, one group of warps and two, and tiles for single warps."""
+    m, n, k = tile
+    matmul(m, n, 2 * k, tile, num_warps=warps, dtype=dtype, turned=turned)
 
 
 @pytest.mark.parametrize(
@@ -130,9 +161,11 @@ def test_tiles_and_warps(tile: tuple[int, int, int], warps: int) -> None:
     matmul(m, n, 2 * k, tile, num_warps=warps)
 
 
-def test_odd_sizes() -> None:
-    """Masks cut tiles on every side, and what is copied is too narrow for copies."""
-    matmul(67, 37, 51, (64, 32, 32))
+@pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False)])
+@pytest.mark.parametrize("dtype", ["bf16", "f32", "i8"])
+def test_odd_sizes(dtype: str, turned: tuple[bool, bool]) -> None:
+    """Masks cut tiles on every side, and what is copied is too narrow for copies, or just wide enough where an element has four bytes."""
+    matmul(67, 37, 51, (64, 32, 32), dtype=dtype, turned=turned)
 
 
 def test_no_turn_at_all() -> None:
@@ -186,6 +219,82 @@ def test_attention(rows: int, columns: int, width: int, warps: int) -> None:
     wanted = weights @ v.astype(np.float64) / weights.sum(1, keepdims=True)
     # p is rounded to bf16.
     np.testing.assert_allclose(found, wanted, atol=1e-2)
+
+
+AGAIN = """
+@triton.jit
+def kernel(a, b, c, times, half, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    y = tl.load(b + k[:, None] * N + n[None, :])
+    SUM: tl.constexpr = c.dtype.element_ty
+    total = tl.zeros((M, N), SUM)
+    for i in range(times):
+        x = tl.load(a + (i * M + m)[:, None] * K + k[None, :])
+        total = tl.dot(x, (y.to(tl.float32) * half).to(y.dtype), total, out_dtype=SUM)
+        total = tl.dot(x, y, total, out_dtype=SUM)
+    tl.store(c + m[:, None] * N + n[None, :], total)
+"""
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f32", "i8", "f8e4m3"])
+def test_an_operand_from_before_the_loop(dtype: str) -> None:
+    """Is turned there, once; so is what is made of it."""
+    rng = np.random.default_rng(3)
+    m, n, k, times = 64, 32, 64, 3
+    a, b = random(rng, dtype, times, m, k), random(rng, dtype, k, n)
+    b = (2 * b.astype(np.float32)).astype(b.dtype)
+    out = np.int32 if dtype == "i8" else np.float32
+    arguments: dict[str, object] = {
+        "a": a,
+        "b": b,
+        "c": np.full((m, n), -1, out),
+        "times": times,
+        "half": 0.5,
+    }
+    assume = {x: {"div": 16} for x in "abc"}
+    wanted = (a.astype(np.float64).sum(0) @ b.astype(np.float64) * 1.5).astype(out)
+    const = {"M": m, "N": n, "K": k}
+    assert_same_bits(run(AGAIN, arguments, const, assume=assume)["c"], wanted)
+    for target in OTHERS:
+        assert_same_bits(
+            build(AGAIN, arguments, const, target=target, assume=assume)(arguments)["c"], wanted, target
+        )
+
+
+BATCHED = """
+@triton.jit
+def kernel(a, b, c, K, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, BK: tl.constexpr):
+    i, m, n, k = tl.arange(0, B)[:, None, None], tl.arange(0, M), tl.arange(0, N), tl.arange(0, BK)
+    x_ptrs = a + i * M * K + m[None, :, None] * K + k[None, None, :]
+    y_ptrs = b + i * K * N + k[None, :, None] * N + n[None, None, :]
+    total = tl.zeros((B, M, N), c.dtype.element_ty)
+    for _ in range(0, K, BK):
+        total = tl.dot(tl.load(x_ptrs), tl.load(y_ptrs), total, out_dtype=c.dtype.element_ty)
+        x_ptrs += BK
+        y_ptrs += BK * N
+    tl.store(c + i * M * N + m[None, :, None] * N + n[None, None, :], total)
+"""
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f32", "i8"])
+@pytest.mark.parametrize(("count", "warps"), [(2, 4), (8, 4)])
+def test_several_products_at_once(dtype: str, count: int, warps: int) -> None:
+    rng = np.random.default_rng(count)
+    m, n, k = 16, 32, 96
+    a, b = random(rng, dtype, count, m, k), random(rng, dtype, count, k, n)
+    out = np.int32 if dtype == "i8" else np.float32
+    arguments: dict[str, object] = {"a": a, "b": b, "c": np.full((count, m, n), -1, out), "K": k}
+    assume = {x: {"div": 16} for x in arguments}
+    const = {"B": count, "M": m, "N": n, "BK": 32}
+    wanted = (a.astype(np.float64) @ b.astype(np.float64)).astype(out)
+    assert_same_bits(run(BATCHED, arguments, const, assume=assume, num_warps=warps)["c"], wanted)
+    for target in OTHERS:
+        made = build(BATCHED, arguments, const, target=target, assume=assume, num_warps=warps)(arguments)
+        assert_same_bits(made["c"], wanted, target)
+    ptx = compiled(BATCHED, arguments, const, "sm_90a", assume=assume, num_warps=warps).ptx
+    assert ptx is not None
+    assert "mma.sync" in ptx
+    assert "cp.async.cg" in ptx
 
 
 INDIRECT = """

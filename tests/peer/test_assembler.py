@@ -16,7 +16,7 @@ pytest.importorskip("cuda.pathfinder").load_nvidia_dynamic_lib("nvJitLink")
 MAIN = ("sm_75", "sm_90a", "sm_120")
 OTHERS = ("sm_80", "sm_86", "sm_89", "sm_100a")
 FEW = (
-    "copy_bf16_aligned", "softmax", "dot_bf16_f32_16", "matmul", "operators_bf16", "operators_f64", "casts_f16", "running_reductions",
+    "copy_bf16_aligned", "softmax", "dot_bf16_f32_16", "dot_f32_f32_64", "dot_f64_f64_16", "dot_i8_i32_64", "dot_f8e5m2_f32_64", "dot_f8e5m2_f16_64", "dot_f16_f16_64", "tf32x3", "matmul", "operators_bf16", "operators_f64", "casts_f16", "running_reductions",
 )  # fmt: skip
 CASES = [(name, arch) for name in CATALOGUE for arch in MAIN] + [
     (name, arch) for name in FEW for arch in OTHERS

@@ -358,6 +358,21 @@ def _entries() -> Iterator[Entry]:
             f"a: *{ta}, b: *{tb}, sa sb: *u8, c o: *f32",
             f"FA={fa} FB={fb} PA={pa} PB={pa} {sides}",
         )
+    for dtype, out, options in (
+        ("f32", "f32", ""),
+        ("f8e5m2", "f32", ""),
+        ("f8e5m2", "f16", "out_dtype=tl.float16"),
+        ("f16", "f16", "out_dtype=tl.float16"),
+        ("f8e4m3", "f32", "max_num_imprecise_acc=0"),
+        ("i8", "i32", "out_dtype=tl.int32"),
+    ):
+        yield _dot(dtype, out, options, "M=64 N=32 K=32")
+    yield _entry(
+        "tf32x3",
+        test_dot.DOT.replace("{options}", "input_precision='tf32x3'"),
+        "a b c o: *f32",
+        "ACC=True M=64 N=32 K=32",
+    )
     yield _entry("dot_fp8", test_fp8.DOT, "a: *f8e4m3, b: *f8e5m2, o: *f32", "M=16 N=16 K=32")
     yield _entry("running_reductions", test_control.REDUCE_IN_LOOP, "x o: *f32, n: i32", "M=64 N=32")
     yield _entry("carried_tuple", test_control.TUPLES, "x o: *f32, n: i32", "BLOCK=16")

@@ -665,17 +665,23 @@ class Semantics:
 
     # Products -------------------------------------------------------------------------------------------------
 
-    def dot(self, a: Tensor, b: Tensor, acc: Tensor | None, precision: str, out: DType) -> Tensor:
-        """``a @ b + acc`` of 2-D tiles, or of as many along a first axis, summed in ``out`` (f64 for f64 operands, i32 for i8)."""
+    def dot(
+        self, a: Tensor, b: Tensor, acc: Tensor | None, precision: str, out: DType, *, exact: bool = False
+    ) -> Tensor:
+        """``a @ b + acc`` of 2-D tiles, or of as many along a first axis, summed in ``out`` (f64 for f64 operands, i32 for i8).
+
+        ``exact``: not by tensor cores that keep few bits of a sum, as those for 8 bits may.
+        """
         for side in (a, b):
             if len(side.shape) not in (2, 3) or len(a.shape) != len(b.shape) or side.is_pointer:
                 raise self.builder.error(
                     f"tl.dot takes two 2-D tiles, or two 3-D ones, got {describe(a)} and {describe(b)}"
                 )
-        if a.scalar.is_fp8 and b.scalar.is_fp8:
+        of_8_bits = a.scalar.is_fp8 and b.scalar.is_fp8
+        if of_8_bits and exact:
             # Both formats are exact in f16.
             a, b = self.cast(a, f16), self.cast(b, f16)
-        if a.dtype != b.dtype or a.scalar not in (i8, f16, bf16, f32, f64):
+        elif not of_8_bits and (a.dtype != b.dtype or a.scalar not in (i8, f16, bf16, f32, f64)):
             raise self.builder.error(
                 f"tl.dot takes two tiles of one float dtype, or of i8, got {describe(a)} and {describe(b)}",
                 "convert one of them with .to(...)",
@@ -689,7 +695,7 @@ class Semantics:
                 f"tl.dot of {list(a.shape)} and {list(b.shape)}: {a.shape[0]} matrices and {b.shape[0]}"
             )
         # f32 is what out_dtype is where nobody says it.
-        sums = {f64: (f64,), f16: (f32, f16), i8: (i32,)}.get(a.scalar, (f32,))
+        sums = (f32, f16) if of_8_bits else {f64: (f64,), f16: (f32, f16), i8: (i32,)}.get(a.scalar, (f32,))
         if out not in (*sums, f32):
             raise self.builder.error(
                 f"tl.dot of {a.scalar} sums in {' or '.join(map(str, sums))}, not in {out}",

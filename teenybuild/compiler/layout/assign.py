@@ -23,15 +23,21 @@ from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.block_copies import BlockCopies
 from teenybuild.compiler.layout.buffers import matrix, placed
 from teenybuild.compiler.layout.fragments import Fragments
-from teenybuild.compiler.layout.linear import Layout, axis_offsets, drop_axis, reduction_order, scan_layout
+from teenybuild.compiler.layout.linear import (
+    Layout,
+    axis_offsets,
+    drop_axis,
+    reduction_order,
+    scan_layout,
+)
 from teenybuild.compiler.layout.policy import Policy, Use
 from teenybuild.compiler.layout.swizzle import WIDEST
 from teenybuild.compiler.layout.views import result_layout, source_layout, view_of
-from teenybuild.dtypes import i32
+from teenybuild.dtypes import f32, i32
 
-#: Elementwise operations worth keeping the result of, however they come about.
 #: Bytes of the smallest block that is worth its way through shared memory.
 _SMALLEST_BLOCK = 4096
+#: Elementwise operations worth keeping the result of, however they come about.
 _COSTLY = (
     tt.InlineAsm,
     math.FloatUnary,
@@ -121,10 +127,33 @@ def reach(mask: Value | None, axes: AxisAnalysis) -> int | None:
 
 def product_fragments(op: tt.Dot | ttg.Mma | ttg.GroupMma, policy: Policy) -> Fragments | None:
     """Where tensor cores want a product's tiles; None where it is not for them."""
-    a, b = op.a.type, op.b.type
-    if element(a) != element(b):
+    a, b = (v.type.tile if isinstance(v.type, Buffer) else cast(Tile, v.type) for v in (op.a, op.b))
+    if isinstance(op, tt.Dot) and dtype_of(a) == f32 and op.precision == "ieee":
         return None
-    return policy.fragments(shape_of(a), shape_of(b), dtype_of(a), dtype_of(op.c.type))
+    return policy.fragments(a, b, dtype_of(op.c.type))
+
+
+def loaded_along(value: Value, axes: AxisAnalysis, cheap: set[Value]) -> int:
+    """The axis along which a matrix's neighbours lie in memory, or most likely would."""
+    match value.op:
+        case tt.Load(pointer=pointer):
+            return fastest_axes(pointer, axes)[0]
+        case tt.Trans(source=source):
+            return 1 - loaded_along(source, axes, cheap)
+        case op if op is not None and op.traits & ELEMENTWISE:
+            for operand in op.operands:
+                if isinstance(operand.type, Tile) and operand not in cheap:
+                    return loaded_along(operand, axes, cheap)
+        case _:
+            pass
+    return 1
+
+
+def staged_along(value: Value, k: int, axes: AxisAnalysis, cheap: set[Value]) -> int:
+    """The axis that runs along rows where products read an operand, summed over along ``k``, from shared memory: as loaded, if they can."""
+    shape, size = shape_of(value.type), dtype_of(value.type).size
+    fastest = loaded_along(value, axes, cheap)
+    return k if matrix(placed(shape, fastest, size), shape, k, size) is None else fastest
 
 
 def _tile_ops(block: Block) -> Iterator[Op]:
@@ -167,8 +196,9 @@ class _Infer:
             if not isinstance(op, tt.Dot) or held is None:
                 continue
             if held.b is None:
-                self._multiply(op.a)
-                self._multiply(op.b)
+                for value, k in ((op.a, 1), (op.b, 0)):
+                    self._multiply(value)
+                    self._turn(value, k)
             else:
                 self._read_by(op.a, held.a)
                 self._read_by(op.b, held.b)
@@ -190,6 +220,18 @@ class _Infer:
             for operand in op.operands:
                 if isinstance(operand.type, Tile):
                     self._multiply(operand)
+
+    def _turn(self, value: Value, k: int) -> None:
+        """What is computed from loads along the other axis than products read it is computed where it is turned."""
+        op = value.op
+        if value in self._cheap or value in self.homes or op is None or not op.traits & ELEMENTWISE:
+            return
+        if staged_along(value, k, self._axes, self._cheap) != loaded_along(value, self._axes, self._cheap):
+            size = dtype_of(value.type).size
+            self.homes[value] = self._policy.turned(shape_of(value.type), k, size)
+            for operand in op.operands:
+                if isinstance(operand.type, Tile):
+                    self._turn(operand, k)
 
     def _read_by(self, value: Value, reader: Layout) -> None:
         """Notes where a tile goes: for it, and for what it is computed from lane by lane."""
@@ -621,14 +663,19 @@ class _Rewrite:
         It is written where it is made: outside of the loops that only read it.
         """
         shape, size = shape_of(value.type), dtype_of(value.type).size
-        fastest = self._loaded_along(value)
-        if matrix(placed(shape, fastest, size), shape, k, size) is None:
-            fastest = k
+        fastest = staged_along(value, k, self._axes, self._cheap)
         root, turned = value, False
         while isinstance(root.op, tt.Trans) and root not in self._cheap:
             root, turned = root.op.source, not turned
         scope = self._scopes[self._depth(root)]
-        staged = self._once(scope, root, fastest ^ turned, lambda: ttg.Staged(self._home(root)))
+        along = fastest ^ turned
+
+        def stage() -> Op:
+            if loaded_along(root, self._axes, self._cheap) == along:
+                return ttg.Staged(self._home(root))
+            return ttg.Staged(self.want(root, self._policy.turned(shape_of(root.type), along, size), scope))
+
+        staged = self._once(scope, root, along, stage)
         return self._once(scope, value, fastest, lambda: ttg.Viewed(staged, shape)) if turned else staged
 
     def _once(self, scope: _Scope, value: Value, fastest: int, make: Callable[[], Op]) -> Value:
@@ -640,21 +687,6 @@ class _Rewrite:
             made = scope.staged[value, fastest] = self._add(op, scope).results[0]
             made.layout = placed(shape_of(value.type), fastest, dtype_of(value.type).size)
         return made
-
-    def _loaded_along(self, value: Value) -> int:
-        """The axis along which a tile's neighbours lie in memory, or most likely would."""
-        match value.op:
-            case tt.Load(pointer=pointer):
-                return fastest_axes(pointer, self._axes)[0]
-            case tt.Trans(source=source):
-                return 1 - self._loaded_along(source)
-            case op if op is not None and op.traits & ELEMENTWISE:
-                for operand in op.operands:
-                    if isinstance(operand.type, Tile) and operand not in self._cheap:
-                        return self._loaded_along(operand)
-            case _:
-                pass
-        return 1
 
     def _view(self, op: tt.Viewing) -> None:
         layout = self._homes[op.result]
@@ -698,22 +730,22 @@ class _Rewrite:
     def _settled(self, value: Value) -> Layout:
         return self._given[value] if value in self._cheap else self._homes[value]
 
-    def want(self, value: Value, layout: Layout) -> Value:
-        """The (old) value, held in ``layout``: itself, made again, or moved."""
+    def want(self, value: Value, layout: Layout, scope: _Scope | None = None) -> Value:
+        """The (old) value, held in ``layout``: itself, made again, or moved in the innermost scope or another."""
         if value not in self._cheap:
             new = self._new[value]
             if new.layout == layout:
                 return new
         depth = self._depth(value)
-        for scope in self._scopes[depth:]:
-            found = scope.made.get((value, layout))
+        for each in self._scopes[depth:] if scope is None else [scope]:
+            found = each.made.get((value, layout))
             if found is not None:
                 return found
         if value in self._cheap:
             scope = self._scopes[depth]
             made = self._make(value, layout, scope)
         else:
-            scope = self._scopes[-1]
+            scope = scope or self._scopes[-1]
             move = ttg.ConvertLayout(self._new[value])
             made = self._add(move, scope).results[0]
             move.location = value.op.location if value.op else None  # type: ignore[misc]

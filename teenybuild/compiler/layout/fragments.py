@@ -1,8 +1,8 @@
 """Tensor cores: which lane of a warp holds what of a product's tiles.
 
-One instruction multiplies [16, k] by [k, 8], where a row of k elements is 32 bytes: 16 of bf16, 8 of tf32, 32 of i8.  A lane holds
-its operands in words of 4 bytes, each of neighbours along k, so one scheme does for all widths (PTX ISA, "Matrix fragments for
-mma.m16n8k16" and its like).  A tile is many of these; warps share the result out, and each holds the rows and columns that go into its part.
+One instruction multiplies [16, k] by [k, 8], where a row of k elements is eight words of 4 bytes: 16 of bf16, 8 of tf32, 32 of i8.  A lane
+holds its operands in those words, each of neighbours along k, so one scheme does for all widths, and for f64 with words of 8 bytes (PTX ISA,
+"Matrix fragments for mma.m16n8k16" and its like).  A tile is many of these; warps share the result out, and each holds the rows and columns that go into its part.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from teenybuild.compiler.layout.linear import Layout, log2
 
-#: Rows and columns of one instruction's result, and bytes of a row along k.
-ROWS, COLUMNS, ROW_BYTES = 16, 8, 32
+#: Rows and columns of one instruction's result, words of a row along k, and its bytes where a word is of four.
+ROWS, COLUMNS, ROW_WORDS, ROW_BYTES = 16, 8, 8, 32
 
 
 #: Warps that multiply together on the architecture that has it, rows of their result, and columns of one instruction's at most.
@@ -22,7 +22,7 @@ GROUP, GROUP_ROWS, GROUP_COLUMNS = 4, 64, 256
 
 @dataclass(frozen=True, slots=True)
 class Fragments:
-    """Layouts of ``a`` [m, k], ``b`` [k, n] and the result [m, n]; ``b`` is None where it is read from shared memory, as ``a`` may then be."""
+    """Layouts of ``a`` [m, k], ``b`` [k, n] and the result [m, n], or of as many along a first axis; ``b`` is None where it is read from shared memory, as ``a`` may then be."""
 
     a: Layout
     b: Layout | None
@@ -38,9 +38,14 @@ class Step:
     c: tuple[int, ...]
 
 
+def in_word(size: int) -> int:
+    """Elements of ``size`` bytes in one word."""
+    return max(4, size) // size
+
+
 def fragments(m: int, n: int, k: int, size: int, warps: int) -> Fragments | None:
     """For operands of ``size`` bytes; None where the tile is smaller than what one instruction takes."""
-    if m < ROWS or n < COLUMNS or k * size < ROW_BYTES:
+    if m < ROWS or n < COLUMNS or k < ROW_WORDS * in_word(size):
         return None
     rows, columns = log2(m), log2(n)
     # Parts of the result as square as can be: each row and column that goes into one is read by its warp.
@@ -52,7 +57,7 @@ def fragments(m: int, n: int, k: int, size: int, warps: int) -> Fragments | None
     down, right = range(rows, log2(m)), range(columns, log2(n))
     spare = [0] * (log2(warps) - len(down) - len(right))
     # Neighbours along k within a word, the lanes' words, and the second half of a row; then the next instruction's.
-    word, deep = log2(4 // size), log2(k)
+    word, deep = log2(in_word(size)), log2(k)
     inside, lanes, further = range(word), range(word, word + 2), range(word + 2, deep)
     return Fragments(
         Layout(
@@ -73,6 +78,28 @@ def fragments(m: int, n: int, k: int, size: int, warps: int) -> Fragments | None
             (2, 4, *_bits(n, range(3))),
             (*_bits(n, down), *_bits(1, right), *spare),
         ),
+    )
+
+
+def batch_fragments(count: int, m: int, n: int, k: int, size: int, warps: int) -> Fragments | None:
+    """The same of ``count`` products, along a first axis: warps share them out before they share out what each is."""
+    apart = min(count, warps)
+    one = fragments(m, n, k, size, warps // apart)
+    if one is None:
+        return None
+    assert one.b is not None
+    return Fragments(*(_repeated(layout, count, apart) for layout in (one.a, one.b, one.c)))
+
+
+def _repeated(layout: Layout, count: int, apart: int) -> Layout:
+    """Tiles that each lie as ``layout`` says, along a new first axis, ``apart`` of them with warps of their own."""
+    places = range(layout.bits, layout.bits + log2(count))
+    held = len(places) - log2(apart)
+    return Layout(
+        (count, *layout.shape),
+        (*layout.registers, *_bits(1, places[:held])),
+        layout.lanes,
+        (*layout.warps, *_bits(1, places[held:])),
     )
 
 
@@ -147,20 +174,26 @@ def group_parts(a: Layout | None, c: Layout, k: int, size: int) -> Iterator[Grou
 
 
 def steps(held: Fragments, size: int) -> Iterator[Step]:
-    """All instructions of a lane; those that add to the same part of the result follow each other, k in order."""
+    """All instructions of a lane; those that add to the same part of the result follow each other, k in order.
+
+    Of several products, rows are counted on from one to the next.
+    """
     assert held.b is not None
-    k, n = held.b.shape
+    *_, k, n = held.b.shape
+    m = held.c.shape[-2]
     a, b, c = (_places(layout) for layout in (held.a, held.b, held.c))
-    many, half = 4 // size, 16 // size
+    many = in_word(size)
+    half = many * ROW_WORDS // 2
     for row, column in sorted({(i // n, i % n) for i in c}):
         if row % ROWS or column % COLUMNS:
             continue
         pairs = [(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)]
+        own = row // m * k
         for first in range(0, k, 2 * half):
             words = [(row + 8 * (w & 1), first + half * (w >> 1)) for w in range(4)]
             yield Step(
                 tuple(a[r * k + at + i] for r, at in words for i in range(many)),
-                tuple(b[(first + half * w + i) * n + column] for w in range(2) for i in range(many)),
+                tuple(b[(own + first + half * w + i) * n + column] for w in range(2) for i in range(many)),
                 tuple(c[r * n + j] for r, j in pairs),
             )
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import Protocol
 
-from teenybuild.compiler.layout.fragments import Fragments, fragments, group_fragments
+from teenybuild.compiler.ir.types import Tile, dtype_of
+from teenybuild.compiler.layout.fragments import Fragments, batch_fragments, fragments, group_fragments
 from teenybuild.compiler.layout.linear import Layout, View, axis_offsets, blocked, exchanged, log2, row_major
-from teenybuild.dtypes import DType, bf16, f16, f32, i8
-from teenybuild.targets import Arch
+from teenybuild.compiler.layout.swizzle import WIDEST
+from teenybuild.dtypes import DType, bf16, f8e4m3, f8e5m2, f16, f32, f64, i8
+from teenybuild.targets import PTX_VERSIONS, Arch, ptx_number
 
 #: Lanes of a warp, on every GPU there is.
 LANES = 32
@@ -49,10 +51,12 @@ class Policy(Protocol):
         """For the accumulator of a product that is summed up element by element."""
         ...
 
-    def fragments(
-        self, a: tuple[int, ...], b: tuple[int, ...], dtype: DType, total: DType
-    ) -> Fragments | None:
-        """For a product of tiles of ``dtype`` on tensor cores, added to a tile of ``total``; None where there are none for it."""
+    def fragments(self, a: Tile, b: Tile, total: DType) -> Fragments | None:
+        """For a product of tiles on tensor cores, those of f32 cut to tf32, added to a tile of ``total``; None where there are none for it."""
+        ...
+
+    def turned(self, shape: tuple[int, ...], axis: int, size: int) -> Layout:
+        """For a matrix of elements of ``size`` bytes that comes along one axis and is written along the other, ``axis``."""
         ...
 
     def stored(self, value: Layout, access: Layout) -> Layout:
@@ -70,7 +74,7 @@ class WarpPolicy:
 
     warps: int
     lanes: int = LANES
-    #: What tensor cores multiply: within a warp, and in groups of four from shared memory.
+    #: What tensor cores multiply, f32 as tf32: within a warp, and in groups of four from shared memory.
     products: frozenset[DType] = frozenset()
     group_products: frozenset[DType] = frozenset()
     #: Whether memory is copied to shared memory beside the program, and blocks of arrays as a whole.
@@ -104,17 +108,35 @@ class WarpPolicy:
         order = tuple(reversed(range(len(shape))))
         return blocked(shape, order, (*(1 for _ in most), tall, wide), self.lanes, self.warps)
 
-    def fragments(
-        self, a: tuple[int, ...], b: tuple[int, ...], dtype: DType, total: DType
-    ) -> Fragments | None:
-        match a, b:
-            case (m, k), (_, n) if dtype in self.products:
-                held = None
-                if dtype in self.group_products and total == f32:
-                    held = group_fragments(m, n, k, dtype.size, self.warps)
-                return held or fragments(m, n, k, dtype.size, self.warps)
-            case _:
-                return None
+    def fragments(self, a: Tile, b: Tile, total: DType) -> Fragments | None:
+        (*most, m, k), n, size = a.shape, b.shape[-1], dtype_of(a).size
+        both, held = {dtype_of(a), dtype_of(b)}, None
+        if not most and both <= self.group_products:
+            held = group_fragments(m, n, k, size, self.warps)
+        if held is None and both <= self.products:
+            held = (
+                batch_fragments(prod(most), m, n, k, size, self.warps)
+                if most
+                else fragments(m, n, k, size, self.warps)
+            )
+        return held
+
+    def turned(self, shape: tuple[int, ...], axis: int, size: int) -> Layout:
+        # A lane reads words and writes as much as it can at once; of the lanes that are served together none has the bank of another
+        # (:mod:`buffers`: a row's number changes the places of its pieces).
+        offsets = axis_offsets(shape)
+        along, across = ([1 << offsets[a] + bit for bit in range(log2(shape[a]))] for a in (axis, 1 - axis))
+        piece, word = log2(WIDEST // size), log2(max(1, 4 // size))
+        registers = [*along[:piece], *across[:word]]
+        left = [*across[word:3], *along[piece : piece + word], *across[3:], *along[piece + word :]]
+        lanes, warps = log2(self.lanes), log2(self.warps)
+        mine, others, more = left[:lanes], left[lanes : lanes + warps], left[lanes + warps :]
+        return Layout(
+            shape,
+            (*registers, *more),
+            (*mine, *[0] * (lanes - len(mine))),
+            (*others, *[0] * (warps - len(others))),
+        )
 
     def stored(self, value: Layout, access: Layout) -> Layout:
         small = 1 << value.bits <= self.lanes * self.warps
@@ -143,8 +165,11 @@ class RowMajorPolicy:
     def dot(self, shape: tuple[int, ...]) -> Layout:
         return row_major(shape)
 
-    def fragments(self, a: tuple[int, ...], b: tuple[int, ...], dtype: DType, total: DType) -> None:
+    def fragments(self, a: Tile, b: Tile, total: DType) -> None:
         return None
+
+    def turned(self, shape: tuple[int, ...], axis: int, size: int) -> Layout:
+        return row_major(shape)
 
     def stored(self, value: Layout, access: Layout) -> Layout:
         return value
@@ -155,14 +180,22 @@ class RowMajorPolicy:
 
 #: What has instructions for products of four warps (PTX ISA, ``wgmma``).
 GROUPS_MULTIPLY = "sm_90a"
+#: The first with tensor cores for more than f16, tf32 among it (PTX ISA, ``mma``).
+TF32_SINCE = 80
+#: Since which architecture, and which version of the PTX ISA, tensor cores multiply what within a warp (PTX ISA, ``mma``).
+_PRODUCTS = dict.fromkeys((f16, bf16, f32, f64, i8), (TF32_SINCE, (7, 0))) | dict.fromkeys(
+    (f8e4m3, f8e5m2), (89, (8, 4))
+)
+_GROUP_PRODUCTS = frozenset({f16, bf16, f32, f8e4m3, f8e5m2, i8})
 
 
-def gpu_policy(gpu: Arch, warps: int) -> WarpPolicy:
-    """What an architecture wants: from 80 on, there are tensor cores for f16 and bf16 that sum in f32, and for i8 in i32."""
+def gpu_policy(gpu: Arch, warps: int, version: str = "") -> WarpPolicy:
+    """What an architecture wants, in a ``version`` of the PTX ISA; in the latest where none is said."""
+    ptx = ptx_number(version or PTX_VERSIONS[-1])
     return WarpPolicy(
         warps,
-        products=frozenset({f16, bf16, i8}) if gpu.sm >= 80 else frozenset(),
+        products=frozenset(d for d, (sm, version) in _PRODUCTS.items() if gpu.sm >= sm and ptx >= version),
         copies=gpu.sm >= 80,
         copies_blocks=gpu.sm >= 90,
-        group_products=frozenset({f16, bf16}) if gpu.name == GROUPS_MULTIPLY else frozenset(),
+        group_products=_GROUP_PRODUCTS if gpu.name == GROUPS_MULTIPLY else frozenset(),
     )

@@ -15,11 +15,14 @@ from teenybuild.compiler.layout.linear import Layout, View, log2
 ROW_BYTES, WIDEST = 128, 16
 
 
-def swizzle(write: Layout, read: Layout, size: int) -> View:
-    """From elements of ``size`` bytes to their places: what a lane writes or reads lies together, and no bank is asked twice."""
+def swizzle(write: Layout, read: Layout, size: int, whole: int = 1) -> View:
+    """From elements of ``size`` bytes to their places: what a lane writes or reads lies together, and no bank is asked twice.
+
+    ``whole`` elements of a lane that are written are neighbours there, whatever else is.
+    """
     bits = write.bits
     row = min(bits, log2(ROW_BYTES // size))
-    vector = _together(write, read, row, log2(WIDEST // size))
+    vector = _together(write, read, row, log2(WIDEST // size), list(write.registers[: log2(whole)]))
     many, few = sorted((_apart(write, vector, row), _apart(read, vector, row)), key=len, reverse=True)
     alone = sorted(few - many)
     # What has no place of its own in the row: each such bit flips one that the other side alone tells apart.
@@ -56,9 +59,9 @@ def pieces(layout: Layout, size: int) -> list[list[int]]:
     return [order[i : i + count] for i in range(0, len(order), count)]
 
 
-def _together(write: Layout, read: Layout, row: int, most: int) -> list[int]:
-    """Index bits within one access: those that a lane holds on both sides, then those of one side that lanes of the other tell apart."""
-    both = sorted(set(write.registers) & set(read.registers))[:most]
+def _together(write: Layout, read: Layout, row: int, most: int, first: list[int]) -> list[int]:
+    """Index bits within one access: ``first``, those that a lane holds on both sides, then those of one side that lanes of the other tell apart."""
+    both = [*first, *sorted(set(write.registers) & set(read.registers) - set(first))][:most]
     one = max(
         (
             sorted(set(a.registers) & set(_lanes(b, row - len(both))))
@@ -66,7 +69,7 @@ def _together(write: Layout, read: Layout, row: int, most: int) -> list[int]:
         ),
         key=len,
     )
-    return (both + one)[:most]
+    return list(dict.fromkeys(both + one))[:most]
 
 
 def _apart(layout: Layout, vector: list[int], row: int) -> set[int]:

@@ -36,6 +36,15 @@ def widened(lane: Lane, value: str, source: DType, to: DType) -> str:
     return lane.machine.widen(lane, value, source, to)
 
 
+def taken(lane: Lane, value: str, source: DType, to: DType) -> str:
+    """The same as tensor cores take it: of f32, without the low 13 bits."""
+    if source == f32:
+        bits = lane.convert("bitcast", "float", value, "i32")
+        kept = lane.two("and", "i32", bits, lane.number(~0x1FFF, i32))
+        return lane.convert("bitcast", "i32", kept, "float")
+    return widened(lane, value, source, to)
+
+
 def multiply_add(lane: Lane, dtype: DType, a: str, b: str, c: str) -> str:
     """``a * b + c``: rounded once, or wrapping."""
     if dtype.is_int:

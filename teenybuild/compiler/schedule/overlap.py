@@ -31,7 +31,8 @@ from teenybuild.compiler.layout.assign import fastest_axes, neighbours
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.block_copies import BlockCopies
 from teenybuild.compiler.layout.buffers import placed
-from teenybuild.compiler.layout.linear import Layout, View
+from teenybuild.compiler.layout.linear import Layout, View, log2
+from teenybuild.compiler.layout.swizzle import WIDEST, swizzle
 from teenybuild.compiler.schedule.dead import drop_dead
 from teenybuild.compiler.schedule.flight import land
 from teenybuild.compiler.schedule.pipelined import Copied, Pipelined, slice_of
@@ -128,16 +129,29 @@ class Overlap:
         staged = next((o for o in body.ops if isinstance(o, ttg.Staged) and o.source is op.result), None)
         wanted = staged.result.layout if staged is not None else None
         size = dtype_of(op.result.type).size
+        count = neighbours(op, _layout(op.result), self.axes)
         found = self.blocks.boxes(op) if self.blocks is not None else None
         if found is not None:
             places = placed(op.result.type.shape, found.axes[0], size)
-            if wanted in (None, places):
+            if wanted in (None, places) or count * size < WIDEST:
                 return Copied(op, places, found)
         if not self._copied_by_lanes(op):
             return None
-        if isinstance(wanted, View):
+        if isinstance(wanted, View) and _together(wanted, _layout(op.result), count):
             return Copied(op, wanted)
-        return Copied(op, placed(op.result.type.shape, fastest_axes(op.pointer, self.axes)[0], size))
+        return Copied(op, self._places(op, body))
+
+    def _places(self, op: tt.Load, body: Block) -> View:
+        """Where lanes put what no product reads from there: as suits those who read it, if they all do so to turn it."""
+        size, layout = dtype_of(op.result.type).size, _layout(op.result)
+        readers = [o for o in body.ops if op.result in o.operands]
+        moves = [o.result for o in readers if isinstance(o, ttg.ConvertLayout)]
+        turned = {
+            _layout(v) for v in moves if any(isinstance(o, ttg.Staged) and o.source is v for o in body.ops)
+        }
+        if len(turned) != 1 or len(moves) != len(readers) or {_layout(v) for v in moves} != turned:
+            return placed(layout.shape, fastest_axes(op.pointer, self.axes)[0], size)
+        return swizzle(layout, turned.pop(), size, neighbours(op, layout, self.axes))
 
     def _copied_by_lanes(self, op: tt.Load) -> bool:
         if op.other is not None and not _is_zero(constant_of(op.other)):
@@ -149,6 +163,11 @@ class Overlap:
 def _is_zero(known: int | float | None) -> bool:
     """Whether it is what copies leave where a mask is off; -0.0 is not."""
     return known is not None and known == 0 and copysign(1, known) > 0
+
+
+def _together(places: View, layout: Layout, count: int) -> bool:
+    """Whether ``count`` neighbours that a lane copies at once are neighbours there too."""
+    return all(places.moved(basis) == 1 << bit for bit, basis in enumerate(layout.registers[: log2(count)]))
 
 
 def _layout(value: Value) -> Layout:

@@ -397,13 +397,22 @@ class Pipelined:
             return now.get(value, value)
 
         loaded = {room.copied.load.result: room for room in self._rooms}
+
+        def direct(op: Op) -> bool:
+            """Whether products read the copies themselves: where they want tiles laid out otherwise, those are written once more."""
+            return (
+                isinstance(op, ttg.Staged)
+                and op.source in loaded
+                and op.result.layout == loaded[op.source].copied.places
+            )
+
         for op in self._op.body.ops[:-1]:
             if isinstance(op, tt.Load) and op.result in loaded:
-                if any(_reads_registers(o, op.result) for o in self._op.body.ops):
+                if any(not direct(o) and _reads_registers(o, op.result) for o in self._op.body.ops):
                     now[op.result] = self._got(loaded[op.result], stage, op, op.result)
                 continue
             match op:
-                case ttg.Staged() if op.source in loaded:
+                case ttg.Staged() if direct(op):
                     now[op.result] = loaded[op.source].buffer
                     continue
                 case ttg.Viewed() if new(op.buffer) in buffers:
@@ -439,6 +448,6 @@ def _bytes(room: _Room) -> int:
 
 
 def _reads_registers(op: Op, value: Value) -> bool:
-    return not isinstance(op, ttg.Staged | ttg.ConvertLayout) and any(
+    return not isinstance(op, ttg.ConvertLayout) and any(
         value in each.operands for each in walk(Block(ops=[op]))
     )

@@ -13,12 +13,13 @@ from teenybuild.compiler.ir.types import Tile, dtype_of
 from teenybuild.compiler.layout.buffers import Matrix
 from teenybuild.compiler.layout.fragments import GROUP, GROUP_ROWS, ROW_BYTES
 from teenybuild.compiler.layout.policy import LANES
-from teenybuild.compiler.lower.dot import multiply_add, widened
+from teenybuild.compiler.lower.dot import accumulates_in, multiply_add, taken
 from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.loops import counted
 from teenybuild.compiler.lower.machine import GroupProduct, SharedOperand
 from teenybuild.compiler.lower.text import Text
 from teenybuild.compiler.targets.host_arrays import Array
+from teenybuild.compiler.targets.host_mma import convert_all
 from teenybuild.dtypes import DType
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ _ROWS = Matrix(along=True, row=ROW_BYTES, leading=0, stride=8 * ROW_BYTES)
 
 def multiply_group(machine: HostMachine, op: GroupMma, product: GroupProduct) -> None:
     """See :meth:`~teenybuild.compiler.lower.machine.Machine.multiply_group`."""
-    source, total = dtype_of(op.a.type), dtype_of(op.c.type)
+    kinds, out, total = (dtype_of(op.a.type), dtype_of(op.b.type)), dtype_of(op.c.type), accumulates_in(op)
     c = machine.array_of(op.c)
     held = machine.array_of(op.a) if isinstance(op.a.type, Tile) else None
-    sums = machine.hold(op.result)
-    machine.assign([(sums, op.c)])
-    text = machine.text
+    text, lane = machine.text, Lane(machine, 1)
+    sums = machine.hold(op.result) if out == total else machine.array(total, c.registers, c.threads)
+    convert_all(machine, lane, c, out, sums, total)
     rows = machine.reserve(GROUP_ROWS * ROW_BYTES) if held is not None else ""
     for group in range(c.threads // _THREADS):
         right = _start(machine, product.b, group)
@@ -52,13 +53,16 @@ def multiply_group(machine: HostMachine, op: GroupMma, product: GroupProduct) ->
                 else:
                     assert held is not None
                     base = rows
-                    _lay_out(machine, held, step.a, source, first, rows)
-                function = _step(machine, source, total, matrix, product.b.matrix, swizzled=base == "%shared")
+                    _lay_out(machine, held, step.a, kinds[0], first, rows)
+                matrices = matrix, product.b.matrix
+                function = _step(machine, kinds, total, matrices, swizzled=base == "%shared")
                 start = text.op(f"add i64 {right}, {product.b.starts[step.b]}")
                 text.do(
                     f"call void {function}(ptr {base}, i64 {at}, ptr %shared, i64 {start}, "
                     f"i64 {part.columns}, ptr {place}, i64 {c.threads})"
                 )
+    if out != total:
+        convert_all(machine, lane, sums, total, machine.hold(op.result), out)
 
 
 def _start(machine: HostMachine, operand: SharedOperand, group: int) -> str:
@@ -104,20 +108,29 @@ def _lay_out(
     counted(text, str(_THREADS), 1, (), turn)
 
 
-def _step(machine: HostMachine, dtype: DType, total: DType, a: Matrix, b: Matrix, *, swizzled: bool) -> str:
+def _step(
+    machine: HostMachine,
+    operands: tuple[DType, DType],
+    total: DType,
+    matrices: tuple[Matrix, Matrix],
+    *,
+    swizzled: bool,
+) -> str:
     """A function for one instruction of one group: sums in place, from the first lane's first register on.
 
     Lane 4 g + t of warp w holds rows 16 w + g and 16 w + g + 8, columns 8 j + 2 t and the next, of every j.
     """
-    kinds = "_".join(f"{int(m.along)}.{m.row}.{m.leading}.{m.stride}" for m in (a, b))
-    name = f"@teeny.wgmma.{dtype.name}.{kinds}.{int(swizzled)}"
+    (left_kind, right_kind), (a, b) = operands, matrices
+    kinds = "_".join(f"{int(m.along)}.{m.row}.{m.leading}.{m.stride}" for m in matrices)
+    name = f"@teeny.wgmma.{left_kind.name}.{right_kind.name}.{kinds}.{int(swizzled)}"
     if machine.text.defines(name):
         return name
     text = Text()
     lane = Lane(machine, 1, text)
-    carrier, size = machine.carrier(dtype), dtype.size
+    size = left_kind.size
 
-    def element(base: str, start: str, matrix: Matrix, other: str, k: str, swizzle: bool) -> str:
+    def element(dtype: DType, base: str, start: str, other: str, k: str, swizzle: bool) -> str:
+        matrix, carrier = a if base == "%left" else b, machine.carrier(dtype)
         fast, slow = (k, other) if matrix.along else (other, k)
         per = matrix.row // size
         eights = text.op(f"mul i64 {text.op(f'lshr i64 {slow}, 3')}, {matrix.stride}")
@@ -139,7 +152,7 @@ def _step(machine: HostMachine, dtype: DType, total: DType, a: Matrix, b: Matrix
         value = text.op(
             f"load {carrier}, ptr {text.op(f'getelementptr i8, ptr {base}, i64 {at}')}, align {size}"
         )
-        return widened(lane, value, dtype, total)
+        return taken(lane, value, dtype, total)
 
     def thread_turn(thread: str, _: Sequence[str]) -> Sequence[str]:
         warp, quad = (
@@ -160,8 +173,8 @@ def _step(machine: HostMachine, dtype: DType, total: DType, a: Matrix, b: Matrix
             before = text.op(f"load {total.llvm}, ptr {address}, align {total.size}")
 
             def k_turn(k: str, sums: Sequence[str]) -> Sequence[str]:
-                left = element("%left", "%left_start", a, i, k, swizzled)
-                right = element("%right", "%right_start", b, j, k, True)
+                left = element(left_kind, "%left", "%left_start", i, k, swizzled)
+                right = element(right_kind, "%right", "%right_start", j, k, True)
                 return [multiply_add(lane, total, left, right, sums[0])]
 
             found = counted(text, str(ROW_BYTES // size), 1, [(total.llvm, before)], k_turn)

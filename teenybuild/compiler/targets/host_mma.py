@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from teenybuild.compiler.ir.ttg import Mma
 from teenybuild.compiler.ir.types import dtype_of
-from teenybuild.compiler.layout.fragments import ROW_BYTES, Step
+from teenybuild.compiler.layout.fragments import ROW_WORDS, Step, in_word
 from teenybuild.compiler.layout.policy import LANES
-from teenybuild.compiler.lower.dot import accumulates_in, multiply_add, widened
+from teenybuild.compiler.lower.dot import accumulates_in, multiply_add, taken
 from teenybuild.compiler.lower.lane import Lane
 from teenybuild.compiler.lower.loops import counted
 from teenybuild.compiler.lower.text import Text
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
 def multiply(machine: HostMachine, op: Mma, steps: Sequence[Step]) -> None:
     """See :meth:`~teenybuild.compiler.lower.machine.Machine.multiply`."""
-    source, out, total = dtype_of(op.a.type), dtype_of(op.c.type), accumulates_in(op)
+    left, right = dtype_of(op.a.type), dtype_of(op.b.type)
+    out, total = dtype_of(op.c.type), accumulates_in(op)
     a, b, c = (machine.array_of(v) for v in (op.a, op.b, op.c))
-    function = _step(machine, source, total)
+    function = _step(machine, left, right, total)
     lane, text = Lane(machine, 1), machine.text
     sums = machine.hold(op.result) if out == total else machine.array(total, c.registers, c.threads)
-    _copy(machine, lane, c, out, sums, total)
+    convert_all(machine, lane, c, out, sums, total)
 
     def turn(warp: str, _: Sequence[str]) -> Sequence[str]:
         first = lane.op(f"mul i64 {warp}, {LANES}")
@@ -48,10 +49,10 @@ def multiply(machine: HostMachine, op: Mma, steps: Sequence[Step]) -> None:
 
     counted(text, str(c.threads // LANES), 1, (), turn)
     if out != total:
-        _copy(machine, lane, sums, total, machine.hold(op.result), out)
+        convert_all(machine, lane, sums, total, machine.hold(op.result), out)
 
 
-def _copy(machine: HostMachine, lane: Lane, source: Array, of: DType, to: Array, as_: DType) -> None:
+def convert_all(machine: HostMachine, lane: Lane, source: Array, of: DType, to: Array, as_: DType) -> None:
     """All elements, converted."""
 
     def turn(index: str, _: Sequence[str]) -> Sequence[str]:
@@ -66,23 +67,24 @@ def _copy(machine: HostMachine, lane: Lane, source: Array, of: DType, to: Array,
     counted(machine.text, str(source.registers * source.threads), 1, (), turn)
 
 
-def _step(machine: HostMachine, dtype: DType, total: DType) -> str:
+def _step(machine: HostMachine, a: DType, b: DType, total: DType) -> str:
     """A function for one instruction of one warp: where the registers of its first lane stand, a word after the other; sums in place.
 
     Of ``a`` [16, k], where a row is eight words, lane 4 g + t holds words t and t + 4 of rows g and g + 8, of ``b`` [k, 8] the same words
     of column g, and of the result rows g, g + 8 and columns 2 t, 2 t + 1 (PTX ISA, "Matrix fragments for mma.m16n8k16 with
-    floating point type", and for .s8 of m16n8k32).
+    floating point type", for m16n8k8 of .tf32 and .f64, and for m16n8k32).
     """
-    name = f"@teeny.mma.{dtype.name}"
+    name = f"@teeny.mma.{a.name}.{b.name}"
     if machine.text.defines(name):
         return name
     text = Text()
     lane = Lane(machine, 1, text)
-    carrier, size, many = machine.carrier(dtype), dtype.size, 4 // dtype.size
+    size, many = a.size, in_word(a.size)
 
-    def element(pointer: str, index: str) -> str:
+    def element(dtype: DType, pointer: str, index: str) -> str:
+        carrier = machine.carrier(dtype)
         address = lane.op(f"getelementptr {carrier}, ptr {pointer}, i64 {index}")
-        return widened(lane, lane.op(f"load {carrier}, ptr {address}, align {size}"), dtype, total)
+        return taken(lane, lane.op(f"load {carrier}, ptr {address}, align {size}"), dtype, total)
 
     def turn(number: str, _: Sequence[str]) -> Sequence[str]:
         quad = lane.op(f"and i64 {number}, -4")  # lane 4 g
@@ -90,16 +92,16 @@ def _step(machine: HostMachine, dtype: DType, total: DType) -> str:
         for register in range(4):
             low, column = register >> 1, lane.op(f"add i64 {twice}, {4 * (register & 1)}")
             address = lane.op(f"getelementptr {total.llvm}, ptr %sum{register}, i64 {number}")
-            found = lane.op(f"load {total.llvm}, ptr {address}, align 4")
-            for k in range(ROW_BYTES // size):
+            found = lane.op(f"load {total.llvm}, ptr {address}, align {total.size}")
+            for k in range(ROW_WORDS * many):
                 word, inside = divmod(k, many)
                 half, across = divmod(word, 4)
                 left = element(
-                    f"%left{(2 * half + low) * many + inside}", lane.op(f"add i64 {quad}, {across}")
+                    a, f"%left{(2 * half + low) * many + inside}", lane.op(f"add i64 {quad}, {across}")
                 )
-                right = element(f"%right{half * many + inside}", lane.op(f"add i64 {column}, {across}"))
+                right = element(b, f"%right{half * many + inside}", lane.op(f"add i64 {column}, {across}"))
                 found = multiply_add(lane, total, left, right, found)
-            text.do(f"store {total.llvm} {found}, ptr {address}, align 4")
+            text.do(f"store {total.llvm} {found}, ptr {address}, align {total.size}")
         return ()
 
     counted(text, str(LANES), 1, (), turn)

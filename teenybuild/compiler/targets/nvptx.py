@@ -49,7 +49,7 @@ from teenybuild.compiler.targets.nvptx_arithmetic import GpuArithmetic
 from teenybuild.compiler.targets.nvptx_flow import Branch, Phis
 from teenybuild.compiler.targets.nvptx_words import Packed, Word, gathered, size_of
 from teenybuild.compiler.targets.residency import blocks_wanted, residency
-from teenybuild.dtypes import INTEGERS, DType, bf16, i1, i32
+from teenybuild.dtypes import INTEGERS, DType, bf16, f16, i1, i32
 from teenybuild.targets import Arch, ptx_number
 
 #: The first architecture with programmatic dependent launches (PTX ISA, griddepcontrol).
@@ -73,23 +73,29 @@ _ATOMICS = {
 }
 
 
+#: Two f16 in a word.
+_PAIR = Word.of(f16, f16.llvm, 2)
+
+
 @dataclass(frozen=True, slots=True)
 class NvptxTarget:
     """One architecture with one choice of settings."""
 
     arch: Arch
     settings: Settings
+    #: Version of the PTX ISA.
+    ptx: str
 
     @property
     def policy(self) -> Policy:
-        return gpu_policy(self.arch, self.settings.num_warps)
+        return gpu_policy(self.arch, self.settings.num_warps, self.ptx)
 
     def lower(
         self, function: Function, axes: AxisAnalysis, lines: Lines, *, lineinfo: bool, checked: bool
     ) -> Lowered:
         """LLVM IR with one kernel, ``{function}_entry_point``."""
         symbol = f"{function.name}_entry_point"
-        machine = GpuMachine(self.arch, self.settings.num_warps, symbol)
+        machine = GpuMachine(self.arch, self.policy, self.settings.num_warps, symbol)
         parameters = machine.begin(function, axes)
         debug = DebugInfo(lines, symbol) if lineinfo else None
         programmatic = self.arch.sm >= _PROGRAMMATIC
@@ -157,10 +163,10 @@ class _Lazy(Sequence[str]):
 class GpuMachine(GpuArithmetic):
     """The machine of rules, as one thread of an NVIDIA GPU."""
 
-    def __init__(self, arch: Arch, warps: int, symbol: str) -> None:
+    def __init__(self, arch: Arch, policy: Policy, warps: int, symbol: str) -> None:
         super().__init__(arch)
         self.text = Text()
-        self.policy = gpu_policy(arch, warps)
+        self.policy = policy
         self.uniform = Lane(self, 1)
         self.shared_memory = SharedMemory()
         self.buffers = {}
@@ -276,11 +282,23 @@ class GpuMachine(GpuArithmetic):
         return Branch(self, results)
 
     def all_registers(self, value: Value) -> list[tuple[str, str]]:
-        """(type, name) of every register of a tile, or of a scalar."""
-        if isinstance(value.type, Tile):
-            type_ = self.carrier(element(value.type))
-            return [(type_, name) for name in self._values[value]]
-        return [(self.carrier(element(value.type)), self._scalars[value])]
+        """(type, name) of every register of a tile, or of a scalar. Those of f16 are pairs, one in each half of a word: as tensor cores sum them."""
+        if not isinstance(value.type, Tile):
+            return [(self.carrier(element(value.type)), self._scalars[value])]
+        kind, held = element(value.type), self._values[value]
+        if kind == f16 and len(held) > 1:
+            if isinstance(held, Packed) and held.word == _PAIR:
+                return [("i32", word) for word in held.words]
+            return [("i32", self.word(f16, (held[i], held[i + 1]))) for i in range(0, len(held), 2)]
+        return [(self.carrier(kind), name) for name in held]
+
+    def give_all(self, value: Value, names: Sequence[str]) -> None:
+        """Names what :meth:`all_registers` is going to give."""
+        layout = value.layout
+        if isinstance(value.type, Tile) and element(value.type) == f16 and cast(Layout, layout).count > 1:
+            self._values[value] = Packed(self.text, _PAIR, names)
+        else:
+            self.give(value, names)
 
     def give(self, value: Value, names: Sequence[str]) -> None:
         """Names a tile's registers, or a scalar."""
@@ -316,7 +334,7 @@ class GpuMachine(GpuArithmetic):
         return False
 
     def word(self, dtype: DType, values: Sequence[str]) -> str:
-        """Elements of 4 bytes together, as one i32."""
+        """Elements of 4 bytes together, as one i32; of 8, as an i64."""
         return Word.of(dtype, self.carrier(dtype), len(values)).pack(self.text, values)[0]
 
     def assemble(self, lane: Lane, op: InlineAsm, operands: Sequence[Sequence[str]]) -> list[list[str]]:

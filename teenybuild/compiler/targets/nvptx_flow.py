@@ -28,13 +28,13 @@ class Phis:
         self._slot = machine.text.slot()
         for arg, first in zip(self._args, self._first, strict=True):
             names = [machine.text.name() for _ in first]
-            machine.give(arg, names)
+            machine.give_all(arg, names)
             self._names.append(names)
         self._shared = machine.shared_memory.enter_loop()
 
     def name(self, values: Sequence[Value]) -> None:
         for value, names in zip(values, self._names, strict=True):
-            self._machine.give(value, names)
+            self._machine.give_all(value, names)
 
     def again(self, values: Sequence[Value]) -> None:
         self._last = [self._machine.all_registers(v) for v in values]
@@ -74,4 +74,4 @@ class Branch:
                 machine.text.op(f"phi {type_} [ {x}, %{from_a} ], [ {y}, %{from_b} ]")
                 for (type_, x), (_, y) in zip(a, b, strict=True)
             ]
-            machine.give(result, names)
+            machine.give_all(result, names)

@@ -11,13 +11,15 @@ from teenybuild.compiler.layout.linear import log2
 from teenybuild.compiler.layout.policy import LANES
 from teenybuild.compiler.lower.lane import thread_position
 from teenybuild.compiler.lower.machine import GroupProduct, SharedOperand
-from teenybuild.dtypes import bf16, f16
+from teenybuild.dtypes import DType, bf16, f8e4m3, f8e5m2, f16, f32, i8, i32
 
 if TYPE_CHECKING:
     from teenybuild.compiler.targets.nvptx import GpuMachine
 
 #: PTX's words for operands.
-_KINDS = {f16: "f16", bf16: "bf16"}
+_KINDS = {f16: "f16", bf16: "bf16", f32: "tf32", f8e4m3: "e4m3", f8e5m2: "e5m2", i8: "s8"}
+#: What sums are: PTX's word, and the letter of their registers.
+_SUMS = {f16: ("f16", "r"), f32: ("f32", "f"), i32: ("s32", "r")}
 #: How a descriptor names its swizzling mode, by the bytes of a row; where its fields stand, in units of 16 bytes (PTX ISA, "Matrix Descriptor Format").
 _MODES = {128: 1, 64: 2, 32: 3}
 _LEADING, _STRIDE, _MODE = 16, 32, 62
@@ -30,14 +32,15 @@ def multiply_group(machine: GpuMachine, op: GroupMma, product: GroupProduct) -> 
     All steps of one part of the result are one piece of assembly, so that what they add to goes in and out once.
     """
     text = machine.text
-    sums = list(machine.registers(machine.uniform, op.c))
-    source = dtype_of(op.a.type)
+    held_sums = machine.all_registers(op.c)
+    kind, sums = held_sums[0][0], [name for _, name in held_sums]
+    source, total = dtype_of(op.a.type), dtype_of(op.c.type)
     held = list(machine.registers(machine.uniform, op.a)) if isinstance(op.a.type, Tile) else []
     left = _descriptor(machine, product.a) if product.a is not None else ""
     right = _descriptor(machine, product.b)
     many = 4 // source.size
     for number, part in enumerate(product.parts):
-        count = part.columns // 2
+        count, first = _registers(part.columns, total), _registers(part.first * 2, total)
         last = number == len(product.parts) - 1
         operands: list[tuple[str, str]] = []
         for step in part.steps:
@@ -51,41 +54,54 @@ def multiply_group(machine: GpuMachine, op: GroupMma, product: GroupProduct) -> 
                     for i in range(0, len(registers), many)
                 ]
             operands.append(("l", f"i64 {_moved(machine, right, product.b.starts[step.b])}"))
-        assembly = _assembly(_KINDS[source], source.size, product, part, last=last)
-        results = f"{{ {', '.join(['float'] * count)} }}"
-        constraints = ["=f"] * count + [str(i) for i in range(count)] + [kind for kind, _ in operands]
-        mine = range(part.first, part.first + count)
-        arguments = [*(f"float {sums[r]}" for r in mine), *(value for _, value in operands)]
+        assembly = _assembly(op, product, part, last=last)
+        results = f"{{ {', '.join([kind] * count)} }}"
+        constraints = [f"={_SUMS[total][1]}"] * count
+        constraints += [str(i) for i in range(count)] + [letter for letter, _ in operands]
+        mine = range(first, first + count)
+        arguments = [*(f"{kind} {sums[r]}" for r in mine), *(value for _, value in operands)]
         found = text.op(
             f'call {results} asm sideeffect "{assembly}", "{",".join([*constraints, "~{memory}"])}"({", ".join(arguments)}) #5'
         )
         for i, r in enumerate(mine):
             sums[r] = text.op(f"extractvalue {results} {found}, {i}")
-    machine.give(op.result, sums)
+    machine.give_all(op.result, sums)
 
 
-def _assembly(kind: str, size: int, product: GroupProduct, part: GroupPart, *, last: bool) -> str:
+def _registers(columns: int, total: DType) -> int:
+    """How many of a lane's registers so many columns are: two rows of a pair in each eight, a pair of f16 in one word."""
+    return columns // 2 * total.size // 4
+
+
+def _assembly(op: GroupMma, product: GroupProduct, part: GroupPart, *, last: bool) -> str:
     """Numbers of operands: the sums, the same again as they come in, then those of each step in order."""
-    count = part.columns // 2
+    count = _registers(part.columns, dtype_of(op.c.type))
     sums = ", ".join(f"${i}" for i in range(count))
-    name = f"wgmma.mma_async.sync.aligned.m64n{part.columns}k{ROW_BYTES // size}.f32.{kind}.{kind}"
+    a, b, total = (dtype_of(v.type) for v in (op.a, op.b, op.c))
+    kinds = f"{_SUMS[total][0]}.{_KINDS[a]}.{_KINDS[b]}"
+    name = f"wgmma.mma_async.sync.aligned.m64n{part.columns}k{ROW_BYTES // a.size}.{kinds}"
     at = 2 * count
     lines = ["{ .reg .pred p;", "setp.eq.u32 p, 0, 0;", "wgmma.fence.sync.aligned;"]
-    turned_b = f", {int(not product.b.matrix.along)}"
+    # Sums count (scale-d); of floats, neither operand is negated; of two bytes, which of them run along their other axis.
+    scales = "p, 1, 1" if total.is_float else "p"
+    turned_b = _turned(b, product.b)
     for step in part.steps:
         if isinstance(step.a, int):
             assert product.a is not None
-            left, turned = f"${at}", f", {int(not product.a.matrix.along)}"
+            left, turned = f"${at}", _turned(a, product.a)
             at += 1
         else:
             left, turned = f"{{{', '.join(f'${at + i}' for i in range(4))}}}", ""
             at += 4
-        # Sums count (scale-d), neither operand is negated; which of them run along their other axis.
-        lines.append(f"{name} {{{sums}}}, {left}, ${at}, p, 1, 1{turned}{turned_b};")
+        lines.append(f"{name} {{{sums}}}, {left}, ${at}, {scales}{turned}{turned_b};")
         at += 1
     if last:
         lines.append("wgmma.commit_group.sync.aligned;")
     return " ".join([*lines, "}"])
+
+
+def _turned(dtype: DType, operand: SharedOperand) -> str:
+    return f", {int(not operand.matrix.along)}" if dtype.size == 2 else ""
 
 
 def _descriptor(machine: GpuMachine, operand: SharedOperand) -> str:
@@ -133,7 +149,7 @@ def wait_products(machine: GpuMachine, op: WaitProducts) -> None:
     )
     at = 0
     for result, group in zip(op.results, names, strict=True):
-        machine.give(
+        machine.give_all(
             result, [text.op(f"extractvalue {results} {found}, {at + i}") for i in range(len(group))]
         )
         at += len(group)

@@ -84,12 +84,12 @@ class Packed(Sequence[str]):
 
     def __init__(self, text: Text, word: Word, words: Sequence[str]) -> None:
         self._text = text
-        self._word = word
-        self._words = words
+        self.word = word
+        self.words = words
         self._made: dict[tuple[str | int, int], str] = {}
 
     def __len__(self) -> int:
-        return len(self._words) * self._word.per_word
+        return len(self.words) * self.word.per_word
 
     def __getitem__(self, i: int) -> str:  # type: ignore[override]  # no slices
         if i >= len(self):
@@ -98,7 +98,7 @@ class Packed(Sequence[str]):
         key = (self._text.place, i)
         made = self._made.get(key)
         if made is None:
-            made = self._made[key] = self._word.element(self._text, self._words, i)
+            made = self._made[key] = self.word.element(self._text, self.words, i)
         return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from teenybuild.compiler.frontend.builtins.checks import a_dtype, a_flag, a_tile, not_yet
+from teenybuild.compiler.frontend.builtins.checks import a_dtype, a_flag, a_tile
 from teenybuild.compiler.frontend.builtins.registry import builtin
 from teenybuild.compiler.frontend.values import Tensor, describe
 from teenybuild.dtypes import f32
@@ -24,7 +24,6 @@ def dot(
     max_num_imprecise_acc: object = None,
     out_dtype: object = f32,
 ) -> Tensor:
-    not_yet(s, "tl.dot", max_num_imprecise_acc=(max_num_imprecise_acc, 0))
     a, b = a_tile(s, input, "tl.dot"), a_tile(s, other, "tl.dot")
     if allow_tf32 is not None and input_precision is not None:
         raise s.builder.error("tl.dot takes input_precision or allow_tf32, not both")
@@ -39,4 +38,16 @@ def dot(
         None if acc is None else a_tile(s, acc, "the accumulator of tl.dot"),
         precision,
         a_dtype(s, out_dtype, "out_dtype"),
+        exact=_exact(s, a, b, max_num_imprecise_acc),
     )
+
+
+def _exact(s: Semantics, a: Tensor, b: Tensor, most: object) -> bool:
+    """Whether a program says how many sums of products of 8-bit floats may be kept with few bits; then none are."""
+    if most is None:
+        return False
+    if not isinstance(most, int) or most < 0:
+        raise s.builder.error(f"max_num_imprecise_acc is a number of sums, got {describe(most)}")
+    if a.scalar.is_fp8 and b.scalar.is_fp8 and most > a.shape[-1]:
+        raise s.builder.error(f"max_num_imprecise_acc is {most}, and only {a.shape[-1]} products are summed")
+    return True
