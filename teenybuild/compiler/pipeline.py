@@ -201,7 +201,7 @@ def lower(job: Job, function: core.Function, target: CodeTarget, *, across: bool
         job.settings.num_stages if target.policy.copies else 1,
         axes,
         blocks,
-        across and not __import__("os").environ.get("NOACROSS"),
+        across,
     )
     if job.verify:
         verify(function)
