@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+RESULTS = Path(__file__).resolve().parent / "results"
 Figures = Mapping[str, Any]
 
 COLOURS = ("#1a7f5a", "#7a8794", "#c9a227", "#8d5a97")
@@ -19,9 +20,13 @@ CEILING = "ceiling"
 
 
 def write(benchmark: str, files: Iterable[Path], figure_of: str) -> None:
-    """docs/BENCHMARK.md and its picture; of rows that were measured more than once, the last counts."""
+    """docs/BENCHMARK.md and its picture, and the figures themselves in ``results``; of rows that were measured more than once, the last counts."""
     said = [json.loads(file.read_text()) for file in files]
     rows = list({row["name"]: row for each in said for row in each["rows"]}.values())
+    # What was measured is kept, but for what lost.
+    kept = [{name: value for name, value in row.items() if name != "tried"} for row in rows]
+    text = json.dumps({**said[-1], "rows": kept}, indent=1)
+    (RESULTS / f"{benchmark}.json").write_text(text + "\n")
     (DOCS / f"{benchmark}.svg").write_text(figure(rows, figure_of))
     (DOCS / f"{benchmark}.md").write_text(page(benchmark, said[-1], rows))
 
@@ -29,13 +34,14 @@ def write(benchmark: str, files: Iterable[Path], figure_of: str) -> None:
 def page(benchmark: str, run: Figures, rows: Sequence[Figures]) -> str:
     """Markdown: who was measured, the picture, all rows."""
     libraries = libraries_of(rows)
-    header = ["", "ours", "Triton", *libraries, *(f"ours / {name}" for name in ("Triton", *libraries))]
+    beside = (f"ours / {name}" for name in ("Triton", *libraries))
+    header = ["", "ours", "Triton", *libraries, *beside, "rounds"]
     lines = [
         f"# {benchmark.capitalize()} on tensor cores",
         "",
         f"TFLOP/s on one {run['device']}, torch {run['torch']}, Triton {run['triton']}: the same source files and configurations on both sides, each side at its best,",
-        f"medians of {run['rounds']} rounds in turn; ratios with their 95 % intervals. `python benchmarks/{benchmark}.py` measures it, and",
-        "`--page` makes this page of what it wrote; nothing here is written by hand.",
+        f"medians of so many rounds in turn as the last column says; ratios with their 95 % intervals. `python benchmarks/{benchmark}.py --json …` measures it,",
+        f"and `--page benchmarks/results/{benchmark}.json …` makes this page of what was measured; nothing here is written by hand.",
         "",
         f"![{benchmark}: ours, Triton, libraries]({benchmark}.svg)",
         "",
@@ -69,7 +75,7 @@ def cells(row: Figures, libraries: Sequence[str]) -> list[str]:
     sides = row["sides"]
     speeds = [f"{sides[s]['tflops']:.1f}" if s in sides else "–" for s in ("ours", "Triton", *libraries)]
     ratios = [interval(sides.get(side, {}).get("ratio")) for side in ("Triton", *libraries)]
-    return [row["name"], *speeds, *ratios]
+    return [row["name"], *speeds, *ratios, str(row["rounds"])]
 
 
 def interval(ratio: Sequence[float] | None) -> str:

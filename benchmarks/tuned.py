@@ -295,14 +295,13 @@ def run(benchmark: str, rows: Sequence[Row], arguments: argparse.Namespace, dire
         for line in result.failed:
             print(f"left out: {line}", file=sys.stderr)
         wrong += result.wrong
-        found.append(result.json())
+        found.append({**result.json(), "rounds": arguments.rounds})
         # After every row: what was measured is kept whatever comes.
         if arguments.json:
             said = {
                 "benchmark": benchmark,
                 "device": device,
                 **versions,
-                "rounds": arguments.rounds,
                 "rows": found,
             }
             arguments.json.write_text(json.dumps(said, indent=1) + "\n")
