@@ -49,6 +49,18 @@ CASES: dict[str, dict[str, Any]] = {
         },
         "const": {"BLOCK_SIZE": 4096},
     },
+    "matmul of 128 x 256 x 64": {
+        "kernel": "matmul.py:matmul",
+        "types": {
+            **dict.fromkeys(("a_ptr", "b_ptr", "bias_ptr", "c_ptr"), "*bf16"),
+            **dict.fromkeys(("M", "N", "K", "stride_am", "stride_bk", "stride_cm"), "i32"),
+        },
+        "const": {
+            **{"BM": 128, "BN": 256, "BK": 64, "ACTIVATION": "none"},
+            **dict.fromkeys(("stride_ak", "stride_bn", "stride_cn"), 1),
+        },
+        "num_warps": 8,
+    },
 }  # fmt: skip
 
 
@@ -62,7 +74,7 @@ def request(case: dict[str, Any]) -> compiling.Request:
 
     aligned = frozenset(name for name, t in case["types"].items() if t != "f32")
     return compiling.Request(
-        KERNELS / file, name, case["types"], case["const"], aligned, imported=imported
+        KERNELS / file, name, case["types"], case["const"], aligned, case.get("num_warps", 4), imported=imported
     )  # fmt: skip
 
 
