@@ -56,7 +56,7 @@ CASES: dict[str, dict[str, Any]] = {
             **dict.fromkeys(("M", "N", "K", "stride_am", "stride_bk", "stride_cm"), "i32"),
         },
         "const": {
-            **{"BM": 128, "BN": 256, "BK": 64, "ACTIVATION": "none"},
+            "BM": 128, "BN": 256, "BK": 64, "ACTIVATION": "none",
             **dict.fromkeys(("stride_ak", "stride_bn", "stride_cn"), 1),
         },
         "num_warps": 8,

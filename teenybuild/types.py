@@ -86,6 +86,8 @@ Part: TypeAlias = Literal["", "base", "shape", "stride", "padding"]
 #: Bytes that the address and all strides but the last of a descriptor's array are multiples of, and that the last axis of a block has at least;
 #: axes of a block, and elements of it, at most. The hardware's descriptors ask for the first three, the last is the largest tile.
 DESCRIPTOR_BYTES, DESCRIPTOR_AXES, LARGEST_TILE = 16, 5, 1 << 20
+#: The most stages a loop is pipelined in.
+MOST_STAGES = 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,7 +198,7 @@ def lower(job: Job, function: core.Function, target: CodeTarget, *, across: bool
         blocks = BlockCopies(function.body.args, axes, shared_arguments(function))
     function = assign_layouts(function, axes, target.policy, blocks)
     overlap = Overlap(
-        job.settings.num_stages if target.policy.copies else 1,
+        job.settings.num_stages if target.policy.copies else None,
         axes,
         blocks,
         across,

@@ -755,7 +755,7 @@ def range(
     warp_specialize: bool = False,
     disable_licm: bool = False,
 ) -> Any:
-    """Like Python's ``range``, with hints on how to schedule the loop."""
+    """Like Python's ``range``. With ``num_stages``, all loads of the loop run so many turns ahead, less one, where it writes no memory; the others are taken and change nothing."""
     _outside("tl.range")
 
 

@@ -38,7 +38,7 @@ from teenybuild.manifest.shapes import (
     Text,
     Whole,
 )
-from teenybuild.types import canonical
+from teenybuild.types import MOST_STAGES, canonical
 
 EDITION = 1
 
@@ -76,7 +76,7 @@ def _option(name: str, shape: Shape, doc: str) -> Row:
 OPTIONS = Record(
     (
         _option("num_warps", Choice((1, 2, 4, 8, 16, 32)), "Warps a program runs on."),
-        _option("num_stages", Whole(1, 8), "Stages that loops over memory are pipelined in."),
+        _option("num_stages", Whole(1, MOST_STAGES), "Stages that loops over memory are pipelined in."),
         _option(
             "maxnreg",
             Whole(16, 255),

@@ -468,3 +468,79 @@ def test_more_shared_memory_than_there_is() -> None:
     assert "def kernel" in text
     assert "lower num_stages (here 5)" in text
     compiled(MATMUL, arguments, const, "sm_90a", assume=assume, num_warps=8, num_stages=4)
+
+
+ROWS = """
+@triton.jit
+def kernel(x, w, o, N, stride, BLOCK: tl.constexpr, STAGES: tl.constexpr):
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    most = tl.full((BLOCK,), -float("inf"), tl.float32)
+    for i in tl.range(0, N, BLOCK, num_stages=STAGES):
+        inside = i + columns < N
+        values = tl.load(x + row * stride + i + columns, mask=inside, other=0.0).to(tl.float32)
+        total += values * tl.load(w + i + columns, mask=inside, other=0.0).to(tl.float32)
+        most = tl.maximum(most, tl.where(inside, values, -float("inf")))
+    tl.store(o + row * 2, tl.sum(total))
+    tl.store(o + row * 2 + 1, tl.max(most))
+"""
+
+
+@pytest.mark.parametrize("stages", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize(
+    ("columns", "dtype"), [(1000, "f32"), (4096, "bf16"), (64, "f16"), (0, "f32"), (2051, "bf16")]
+)
+def test_loops_without_products(stages: int, columns: int, dtype: str) -> None:
+    """Where a kernel says how far ahead, loads run ahead whatever is done with them; narrow ones are read as they are."""
+    rng = np.random.default_rng(columns)
+    x, w = random(rng, dtype, 3, columns + 8), random(rng, dtype, columns + 8)
+    arguments: dict[str, object] = {
+        "x": x, "w": w, "o": np.full((3, 2), np.nan, np.float32), "N": columns, "stride": columns + 8,
+    }  # fmt: skip
+    assume = {name: {"div": 16} for name in ("x", "w", "o")}
+    if columns % 8 == 0:
+        assume |= {name: {"div": 8} for name in ("N", "stride")}
+    found = run(ROWS, arguments, {"BLOCK": 256, "STAGES": stages}, (3,), assume=assume)["o"]
+    within = x[:, :columns].astype(np.float64)
+    wanted = np.stack([within @ w[:columns].astype(np.float64), np.max(within, 1, initial=-np.inf)], 1)
+    assert_same_bits(found, wanted.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("stages", "target", "groups"), [(3, "sm_90a", 3), (4, "sm_80", 4), (1, "sm_90a", 0), (3, "sm_75", 0)]
+)
+def test_stages_that_a_kernel_gives(stages: int, target: str, groups: int) -> None:
+    """As many groups as turns are asked for before the loop, and one in it; nothing where there are no such copies."""
+    arguments: dict[str, object] = {
+        "x": np.zeros(8, np.float32),
+        "w": np.zeros(8, np.float32),
+        "o": np.zeros(8, np.float32),
+        "N": 64,
+        "stride": 64,
+    }
+    assume = {name: {"div": 16} for name in arguments}
+    artifact = compiled(ROWS, arguments, {"BLOCK": 256, "STAGES": stages}, target, assume=assume)
+    assert artifact.ptx is not None
+    assert artifact.ptx.count("cp.async.commit_group") == groups
+    assert artifact.abi["launch"]["shared_bytes"] >= 2 * 4 * 256 * (stages if groups else 0)
+    assert f"tt.num_stages = {stages} : i32" in artifact.mlir
+
+
+@pytest.mark.parametrize(
+    ("stages", "said"),
+    [
+        (9, "num_stages of tl.range is from 0 to 8, got 9"),
+        ("two", "num_stages of tl.range is an integer known at compile time"),
+    ],
+)
+def test_stages_that_cannot_be(stages: object, said: str) -> None:
+    arguments: dict[str, object] = {
+        "x": np.zeros(8, np.float32),
+        "w": np.zeros(8, np.float32),
+        "o": np.zeros(8, np.float32),
+        "N": 64,
+        "stride": 64,
+    }
+    with pytest.raises(UserError, match=said):
+        compiled(ROWS, arguments, {"BLOCK": 256, "STAGES": stages}, "cpu")

@@ -395,7 +395,11 @@ class Reader(Expressions):
                 variable = self.semantics.add(self.semantics.sub(upper, index), lower)
             self.frame.locals[target.id] = self.semantics.cast(variable, dtype)
             self._body(node, carried)
-        self._after(node, carried, scf.For(carried.initial, lower.value, upper.value, stride.value, body))
+        self._after(
+            node,
+            carried,
+            scf.For(carried.initial, lower.value, upper.value, stride.value, body, bounds.stages),
+        )
         self.frame.locals[target.id] = Undefined("the variable of a loop ends with the loop")
 
     def _while(self, node: ast.While) -> None:

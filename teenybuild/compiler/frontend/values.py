@@ -174,6 +174,8 @@ class Range:
     stop: object
     step: object
     static: bool
+    #: How many turns' tiles are in shared memory at once, where the kernel says.
+    stages: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,8 @@ class For(Loop, name="scf.for"):
     upper: Operand
     step: Operand
     body: Block
+    #: How many turns' tiles its loads may have in shared memory at once; None leaves that to the specialisation.
+    stages: int | None = None
 
     def carried_args(self) -> list[tuple[Value, ...]]:
         return [(arg,) for arg in self.body.args[1:]]
@@ -95,7 +97,8 @@ class For(Loop, name="scf.for"):
         if self.initial:
             pairs = zip(self.body.args[1:], self.initial, strict=True)
             head += f"iter_args({', '.join(f'{names[a]} = {names[i]}' for a, i in pairs)}) -> ({_types(self.initial)}) "
-        return f"{head} : {spell(self.lower.type)} {names.region(self.body)}"
+        said = f" {{tt.num_stages = {self.stages} : i32}}" if self.stages is not None else ""
+        return f"{head} : {spell(self.lower.type)} {names.region(self.body)}{said}"
 
 
 class While(Loop, name="scf.while"):

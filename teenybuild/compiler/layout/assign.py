@@ -489,7 +489,7 @@ class _Rewrite:
             case scf.For():
                 lower, upper, step = (self._scalar(v) for v in (op.lower, op.upper, op.step))
                 body = self._body(op.body, op.results)
-                self._keep(scf.For(self._first(op), lower, upper, step, body), op)
+                self._keep(scf.For(self._first(op), lower, upper, step, body, op.stages), op)
             case scf.While():
                 test, body = (self._body(block, op.results) for block in op.blocks)
                 self._keep(scf.While(self._first(op), test, body), op)

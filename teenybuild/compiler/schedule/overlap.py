@@ -12,7 +12,8 @@ Tiles that a product reads are copied to shared memory beside the program, ``sta
 
 What addresses and masks are made of runs ahead with the copies, with carried values of its own.  Where a load is a block of an array that the
 launch knows, and the machine copies such by itself, it is told the block's corner; a turn's copies then arrive with one signal a stage, which
-nothing but they and those who wait for them must know.  Where such a loop is all that another one repeats, its first copies are asked for a turn of
+nothing but they and those who wait for them must know.  A loop whose stages the kernel gives (``tl.range(…, num_stages=4)``) has all its loads
+run ahead, products or not.  Where such a loop is all that another one repeats, its first copies are asked for a turn of
 that ahead, and come while the turn before stores what it has summed up.  A loop that writes memory is left as it is:
 what it reads ahead might be what it has not yet written.
 """
@@ -54,9 +55,12 @@ class _Around:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """The pass, on a function with layouts; see the module's text. One stage: nothing runs ahead."""
+    """The pass, on a function with layouts; see the module's text.
 
-    stages: int
+    ``stages`` is for loops that say nothing of their own, and 1 has nothing run ahead; it is None where the machine has no copies.
+    """
+
+    stages: int | None
     axes: AxisAnalysis
     #: What the machine copies as blocks of arrays, if it does.
     blocks: BlockCopies | None = None
@@ -79,13 +83,14 @@ class Overlap:
             if isinstance(op, tt.Combining):
                 ops.append(op)
             elif isinstance(op, scf.For):
-                loads = self._loads(op) if self.stages > 1 else []
+                stages = self._stages(op)
+                loads = self._loads(op) if stages > 1 else []
                 if not loads:
                     inner = self._block(op.body, op)
                     ops += [*inner.before, op, *inner.after]
                     under_way += [op.results[i] for i in inner.flying]
                     continue
-                pipelined = Pipelined(op, loads, self.stages, self.axes)
+                pipelined = Pipelined(op, loads, stages, self.axes)
                 if loop is not None and self.across and _only_loop(block) and pipelined.fits_in(loop):
                     written = pipelined.written_in(loop)
                     found = _Around(written.before, written.over)
@@ -106,12 +111,17 @@ class Overlap:
             _insert_drained(block.ops, op, after)
         return replace(found, flying=landed.flying)
 
+    def _stages(self, op: scf.For) -> int:
+        if self.stages is None:
+            return 1
+        return self.stages if op.stages is None else op.stages
+
     def _loads(self, op: scf.For) -> list[Copied]:
-        """Loads of a loop that may run ahead."""
+        """Loads of a loop that may run ahead: those that products wait for; all of them, where the kernel has said how far."""
         body = op.body
         if any(inner.has_effect and not isinstance(inner, ttg.GroupMma) for inner in body.ops):
             return []
-        wanted = _fed(body)
+        wanted = set(body.ops) if op.stages is not None else _fed(body)
         found = [self._copied(o, body) for o in body.ops if isinstance(o, tt.Load) and o in wanted]
         loads = [each for each in found if each is not None and slice_of(body, each.addressing) is not None]
         # What others' addresses are read from is loaded where those are computed.

@@ -13,6 +13,7 @@ from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.lower.reports import Report
 from teenybuild.compiler.passes.streams import Streams
 from teenybuild.diagnostics import Diagnostic, UserError
+from teenybuild.types import MOST_STAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,8 @@ class Settings:
         wrong: list[Diagnostic] = []
         if self.num_warps not in (1, 2, 4, 8, 16, 32):
             wrong.append(Diagnostic(f"num_warps is 1, 2, 4, 8, 16 or 32, not {self.num_warps!r}"))
-        if not 1 <= self.num_stages <= 8:
-            wrong.append(Diagnostic(f"num_stages is between 1 and 8, not {self.num_stages!r}"))
+        if not 1 <= self.num_stages <= MOST_STAGES:
+            wrong.append(Diagnostic(f"num_stages is between 1 and {MOST_STAGES}, not {self.num_stages!r}"))
         if self.maxnreg is not None and not 16 <= self.maxnreg <= 255:
             wrong.append(Diagnostic(f"maxnreg is between 16 and 255, not {self.maxnreg!r}"))
         if wrong:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math as python_math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from teenybuild.compiler.frontend.builtins import elementwise
 from teenybuild.compiler.frontend.builtins.checks import a_flag, an_operand, constant_int
 from teenybuild.compiler.frontend.builtins.registry import BUILTINS, builtin
 from teenybuild.compiler.frontend.values import Function, Range, Tensor, describe, is_constant
+from teenybuild.types import MOST_STAGES
 
 if TYPE_CHECKING:
     from teenybuild.compiler.frontend.semantics import Semantics
@@ -74,9 +76,15 @@ def language_range(
     warp_specialize: object = False,
     disable_licm: object = False,
 ) -> Range:
-    # The options say how to schedule, never what to compute: this version schedules in its own way.
+    # The options say how to schedule, never what to compute: but for the stages, this version schedules in its own way.
     bounds = (0, arg1) if arg2 is None else (arg1, arg2)
-    return _range(s, (*bounds, 1 if step is None else step), False, "tl.range")
+    found = _range(s, (*bounds, 1 if step is None else step), False, "tl.range")
+    if num_stages is None:
+        return found
+    stages = constant_int(s, num_stages, "num_stages of tl.range")
+    if not 0 <= stages <= MOST_STAGES:
+        raise s.builder.error(f"num_stages of tl.range is from 0 to {MOST_STAGES}, got {stages}")
+    return replace(found, stages=max(1, stages))
 
 
 @builtin("tl.condition")
