@@ -18,7 +18,7 @@ from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.block_copies import BlockCopies
 from teenybuild.compiler.layout.check import check_layouts
 from teenybuild.compiler.layout.operands import FitOperands
-from teenybuild.compiler.layout.policy import TF32_SINCE, gpu_policy
+from teenybuild.compiler.layout.policy import TF32_SINCE, Policy, gpu_policy
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.passes.access import shared_arguments
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
@@ -186,28 +186,36 @@ def _too_much_shared(job: Job, lowered: Lowered) -> bool:
 
 def lower(job: Job, function: core.Function, target: CodeTarget, *, across: bool = True) -> Lowered:
     """LLVM IR from simplified tile IR (which is rewritten on the way). ``across``: see :class:`Overlap`."""
+    function, axes = scheduled(job, function, target.policy, across=across)
+    lines = Lines(job.source_name, job.reached.text, job.reached.lines)
+    return target.lower(function, axes, lines, lineinfo=job.lineinfo, checked=job.debug)
+
+
+def scheduled(
+    job: Job, function: core.Function, policy: Policy, *, across: bool = True
+) -> tuple[core.Function, AxisAnalysis]:
+    """Simplified tile IR (which is rewritten on the way) with layouts, and with what runs beside the program: what a target lowers."""
     _apply(job, passes(job), function)
     axes = AxisAnalysis(function)
     # Reductions combine in the order of one GPU layout, whatever the target's own.
     settle_orders(function, axes, gpu_policy(_REFERENCE, job.settings.num_warps))
     # Behind the orders, which are those of the program as it was written; what it makes is no address, of which axes know anything.
     arch = job.target.arch
-    _apply(job, [FitOperands(target.policy, tf32=arch is None or arch.sm >= TF32_SINCE)], function)
+    _apply(job, [FitOperands(policy, tf32=arch is None or arch.sm >= TF32_SINCE)], function)
     blocks = None
-    if target.policy.copies_blocks:
+    if policy.copies_blocks:
         blocks = BlockCopies(function.body.args, axes, shared_arguments(function))
-    function = assign_layouts(function, axes, target.policy, blocks)
+    function = assign_layouts(function, axes, policy, blocks)
     overlap = Overlap(
-        job.settings.num_stages if target.policy.copies else None,
+        job.settings.num_stages if policy.copies else None,
         axes,
         blocks,
         across,
     )
     if job.verify:
         verify(function)
-        check_layouts(function, target.policy)
+        check_layouts(function, policy)
     _apply(job, [overlap], function)
     if job.verify:
-        check_layouts(function, target.policy)
-    lines = Lines(job.source_name, job.reached.text, job.reached.lines)
-    return target.lower(function, axes, lines, lineinfo=job.lineinfo, checked=job.debug)
+        check_layouts(function, policy)
+    return function, axes

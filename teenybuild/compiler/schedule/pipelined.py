@@ -253,7 +253,7 @@ class Pipelined:
         self._ops = []
         if self._by_lanes:
             self._add_op(WaitCopies(self._stages - 2))
-            self._add_op(ttg.Publish(products=False))
+            self._add_op(ttg.Publish(products=self._products_read_copies()))
         met = len(self._ops)
         if self._signals is not None:
             self._add_op(ttg.Await(self._signals, stage, phase))
@@ -388,6 +388,17 @@ class Pipelined:
             guard = self._add(both)
         load.mask = guard
 
+    def _is_direct(self, op: Op) -> bool:
+        """Whether products read the copies themselves: where they want tiles laid out otherwise, those are written once more."""
+        return isinstance(op, ttg.Staged) and any(
+            op.source is each.load.result and op.result.layout == each.places for each in self._loads
+        )
+
+    def _products_read_copies(self) -> bool:
+        """Whether products of groups of warps read what lanes copy: they see that only where it is published for them."""
+        lanes = {each.load.result for each in self._loads if each.boxes is None}
+        return any(self._is_direct(op) and lanes.intersection(op.operands) for op in self._op.body.ops)
+
     def _consume(self, stage: Value) -> None:
         """The body, reading buffers where it loaded."""
         buffers: set[Value] = {room.buffer for room in self._rooms}
@@ -397,14 +408,7 @@ class Pipelined:
             return now.get(value, value)
 
         loaded = {room.copied.load.result: room for room in self._rooms}
-
-        def direct(op: Op) -> bool:
-            """Whether products read the copies themselves: where they want tiles laid out otherwise, those are written once more."""
-            return (
-                isinstance(op, ttg.Staged)
-                and op.source in loaded
-                and op.result.layout == loaded[op.source].copied.places
-            )
+        direct = self._is_direct
 
         for op in self._op.body.ops[:-1]:
             if isinstance(op, tt.Load) and op.result in loaded:
