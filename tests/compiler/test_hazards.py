@@ -96,28 +96,25 @@ _PERSISTENT = {"PROGRAMS": 1, **_BLOCKS}
 
 
 def _attention(block: int, causal: bool) -> Iterator[Run]:
-    """Rows that see as many blocks of keys as there are turns, whole or in part; and where nobody sees what is behind the end."""
-    for turns in TURNS:
-        if causal:
-            yield Run({"length": 64 * 8, "stride_row": 64}, program=turns)
-        yield Run({"length": block * turns, "stride_row": 64})
-        yield Run({"length": block * turns + 16, "stride_row": 64})
+    """As many blocks of keys (or of rows, for gradients of keys) as there are turns, and a part of one more; of programs that see some only in part."""
+    for turns, program in product(TURNS, (0, 1, 2) if causal else (0,)):
+        for more in (0, 16):
+            yield Run({"length": block * turns + more, "stride_row": 64}, program)
 
 
 def _flash(function: str, causal: bool, **const: Any) -> Looped:
+    block = const["BLOCK_M" if function == "flash_backward_keys" else "BLOCK_N"]
     return Looped(
-        f"flash_attention.{function}",
-        list(_attention(const["BLOCK_M" if function == "flash_backward_keys" else "BLOCK_N"], causal)),
-        {"HEAD_DIM": 64, "CAUSAL": causal, **const},
+        f"flash_attention.{function}", list(_attention(block, causal)), {"HEAD_DIM": 64, "CAUSAL": causal, **const},
         {"scale": "f32", "lse_ptr": "*f32", "delta_ptr": "*f32"},
-    )
+    )  # fmt: skip
 
 
-def _grouped(*turns: int) -> Run:
+def _grouped(turns: int) -> Run:
     """Groups of one tile, of none, of two."""
     starts = (0, M, M, 3 * M)
     return Run(
-        {"N": N, "K": K * turns[0], "NUM_PROGRAMS": 1, "starts_ptr": 1 << 20},
+        {"N": N, "K": K * turns, "NUM_PROGRAMS": 1, "starts_ptr": 1 << 20},
         memory={(1 << 20) + 4 * i: start for i, start in enumerate(starts)},
     )
 
@@ -143,12 +140,13 @@ KERNELS: dict[str, Looped] = {
         "matmul.grouped_gemm", [_grouped(turns) for turns in TURNS],
         {"NUM_GROUPS": 3, "BM": M, "BN": N, "BK": K}, {"starts_ptr": "*i32"},
     ),
-    "forward": _flash("flash_forward", False, BLOCK_M=64, BLOCK_N=32, RAGGED=True),
-    "forward causal": _flash("flash_forward", True, BLOCK_M=64, BLOCK_N=64, RAGGED=True),
+    "forward": _flash("flash_forward", False, BLOCK_M=64, BLOCK_N=32, RAGGED=False),
+    "forward ragged": _flash("flash_forward", False, BLOCK_M=64, BLOCK_N=32, RAGGED=True),
+    "forward causal": _flash("flash_forward", True, BLOCK_M=128, BLOCK_N=32, RAGGED=True),
     "keys": _flash("flash_backward_keys", False, BLOCK_M=32, BLOCK_N=64),
-    "keys causal": _flash("flash_backward_keys", True, BLOCK_M=64, BLOCK_N=64),
+    "keys causal": _flash("flash_backward_keys", True, BLOCK_M=32, BLOCK_N=128),
     "queries": _flash("flash_backward_queries", False, BLOCK_M=64, BLOCK_N=32),
-    "queries causal": _flash("flash_backward_queries", True, BLOCK_M=64, BLOCK_N=64),
+    "queries causal": _flash("flash_backward_queries", True, BLOCK_M=128, BLOCK_N=32),
 }  # fmt: skip
 
 

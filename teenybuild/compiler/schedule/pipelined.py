@@ -148,8 +148,8 @@ class Pipelined:
         flying = self._turns()
         stage, phase = self._op.results[-2:]
 
+        # All but the room of the last turn, which alone may still be read: what was read before that, was before the last turn's barrier.
         after = self._ops = []
-        self._add_op(ttg.Publish(products=False))
         left = self._add(arith.SubI(outer.upper, turn))
         more = self._add(arith.CmpI("ugt", left, step))
         known = self._copied(ahead, {turn: self._add(arith.AddI(turn, step))})
@@ -253,7 +253,7 @@ class Pipelined:
         self._ops = []
         if self._by_lanes:
             self._add_op(WaitCopies(self._stages - 2))
-            self._add_op(ttg.Publish(products=self._products_read_copies()))
+            self._add_op(ttg.Publish(products=self._fenced()))
         met = len(self._ops)
         if self._signals is not None:
             self._add_op(ttg.Await(self._signals, stage, phase))
@@ -394,10 +394,19 @@ class Pipelined:
             op.source is each.load.result and op.result.layout == each.places for each in self._loads
         )
 
-    def _products_read_copies(self) -> bool:
-        """Whether products of groups of warps read what lanes copy: they see that only where it is published for them."""
-        lanes = {each.load.result for each in self._loads if each.boxes is None}
-        return any(self._is_direct(op) and lanes.intersection(op.operands) for op in self._op.body.ops)
+    def _fenced(self) -> bool:
+        """Whether products of groups of warps read what lanes copy before anything else is published for them in a turn."""
+        loads = {each.load.result: each for each in self._loads}
+        for op in self._op.body.ops:
+            if not isinstance(op, ttg.GroupMma):
+                continue
+            staged = [_buffer(v).op for v in (op.a, op.b)]
+            own = [o for o in staged if isinstance(o, ttg.Staged) and o in self._op.body.ops]
+            if any(not self._is_direct(o) for o in own):
+                return False
+            if any(loads[o.source].boxes is None for o in own):
+                return True
+        return False
 
     def _consume(self, stage: Value) -> None:
         """The body, reading buffers where it loaded."""
@@ -444,6 +453,13 @@ class Pipelined:
         get.results[0].layout = value.layout
         self._axes.copy_to(get.results[0], value)
         return self._add_op(get, like).results[0]
+
+
+def _buffer(value: Value) -> Value:
+    """The buffer that a value is, in whatever shape."""
+    while isinstance(value.op, ttg.Viewed):
+        value = value.op.buffer
+    return value
 
 
 def _bytes(room: _Room) -> int:
