@@ -18,7 +18,7 @@ from teenybuild.compiler.ir import scf, tt, ttg
 from teenybuild.compiler.ir.constant import Constant, constant, constant_of
 from teenybuild.compiler.ir.core import PURE, TERMINATOR, Block, Function, Op, Value
 from teenybuild.compiler.ir.numbers import Number, wrap
-from teenybuild.compiler.ir.types import Buffer, Pointer, Signals, Tile, Type, dtype_of, numel
+from teenybuild.compiler.ir.types import Buffer, Pointer, dtype_of, numel
 from teenybuild.dtypes import DType
 
 
@@ -121,7 +121,7 @@ class _Run:
         self._rooms: list[_Room] = []
         #: Groups of lanes' copies that were ended; products that were begun.
         self._groups = self._begun = 0
-        self._rules: dict[type[Op], Callable[[Any], None]] = {
+        self._rules: dict[type[Op], Callable[[Any], object]] = {
             scf.For: self._for,
             scf.While: self._while,
             scf.If: self._if,
@@ -195,15 +195,19 @@ class _Run:
         if isinstance(op, tt.Hint):
             return cast(Number, self.known[op.operands[0]])
         folded = op.copy(lambda v: given[v]).fold()
-        return constant_of(folded.result if isinstance(folded, Op) else folded) if folded is not None else None
+        return (
+            constant_of(folded.result if isinstance(folded, Op) else folded) if folded is not None else None
+        )
 
     def _program(self, op: tt.GetProgramId) -> None:
         self.known[op.result] = self._programs["xyz".index(op.axis)]
 
     def _add_pointer(self, op: tt.AddPtr) -> None:
         pointer, offset, type_ = self.known.get(op.pointer), self.known.get(op.offset), op.pointer.type
-        known = isinstance(type_, Pointer) and isinstance(pointer, int) and isinstance(offset, int)
-        self._bind(op.result, pointer + offset * type_.pointee.size if known else None)  # pyright: ignore
+        moved: int | None = None
+        if isinstance(type_, Pointer) and isinstance(pointer, int) and isinstance(offset, int):
+            moved = pointer + offset * type_.pointee.size
+        self._bind(op.result, moved)
 
     def _load(self, op: tt.Load) -> None:
         at = self.known.get(op.pointer)
@@ -282,8 +286,9 @@ class _Run:
                 self._report(op, "ends while a block is under way to it")
             if each.products:
                 self._report(op, "ends while products that read it are under way")
+        if room.open:
+            self._rooms.remove(room)
         room.open = False
-        self._rooms.remove(room)
 
     def _read(self, op: Op, buffer: Value, stage: int, *, beside: bool = False) -> _Stage:
         """Lanes read a stage, or hardware ``beside`` the program does."""
@@ -297,7 +302,9 @@ class _Run:
         if place.written:
             self._report(op, "reads what other lanes wrote, without a barrier since")
         elif beside and place.unpublished:
-            self._report(op, "reads beside the program what lanes wrote, and that was not published for products")
+            self._report(
+                op, "reads beside the program what lanes wrote, and that was not published for products"
+            )
         place.read |= not isinstance(op, ttg.GroupMma)
         return place
 
@@ -315,7 +322,9 @@ class _Run:
         if place.written:
             self._report(op, "writes what slower warps may still write")
         elif beside and place.unpublished:
-            self._report(op, "writes beside the program where lanes wrote, and that was not published for products")
+            self._report(
+                op, "writes beside the program where lanes wrote, and that was not published for products"
+            )
         return place
 
     def _put(self, op: ttg.Put) -> None:
