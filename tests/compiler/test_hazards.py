@@ -69,7 +69,7 @@ def schedule(name: str, target: str, stages: int) -> Function:
     """A kernel as ``target`` lowers it."""
     looped = KERNELS[name]
     file, _, function = looped.function.rpartition(".")
-    path = SOURCES / f"{file}.py" if file else write_source(TRIANGULAR)
+    path = SOURCES / f"{file}.py" if file else write_source(OTHERS)
     reached = reach(find_function(Library(path.parent, (path.parent,), static).module(path), function))
     names = [p.arg for p in reached.function.parameters if p.arg not in looped.const]
     types = {n: looped.types.get(n) or _type(n) for n in names}
@@ -131,8 +131,8 @@ def _grouped(turns: int) -> Run:
     )
 
 
-#: An inner loop of up to two turns less than there might be, so that some have none.
-TRIANGULAR = """
+#: An inner loop of up to two turns less than there might be, so that some have none; a loop without products, that says how far it runs ahead.
+OTHERS = """
 @triton.jit
 def triangular(a_desc, b_desc, c_desc, tiles, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
     for tile in range(0, tiles):
@@ -140,6 +140,15 @@ def triangular(a_desc, b_desc, c_desc, tiles, K, BLOCK_M: tl.constexpr, BLOCK_N:
         for k in range((tile % 3) * BLOCK_K, K, BLOCK_K):
             total = tl.dot(a_desc.load([tile * BLOCK_M, k]), b_desc.load([k, 0]), total)
         c_desc.store([tile * BLOCK_M, 0], total.to(c_desc.dtype))
+
+
+@triton.jit
+def streamed(x_ptr, y_ptr, out_ptr, K, BLOCK_K: tl.constexpr, STAGES: tl.constexpr):
+    at = tl.arange(0, BLOCK_K)
+    total = tl.zeros((BLOCK_K,), dtype=tl.float32)
+    for k in tl.range(0, K, BLOCK_K, num_stages=STAGES):
+        total += tl.load(x_ptr + k + at).to(tl.float32) * tl.load(y_ptr + k + at).to(tl.float32)
+    tl.store(out_ptr + at, total)
 """
 
 
@@ -163,6 +172,7 @@ KERNELS: dict[str, Looped] = {
     "triangular": Looped(
         "triangular", [_triangular(turns) for turns in TURNS], {"BLOCK_M": M, "BLOCK_N": N, "BLOCK_K": K}, _DESCRIBED
     ),
+    "streamed": Looped("streamed", [Run({"K": 1024 * turns}) for turns in TURNS], {"BLOCK_K": 1024, "STAGES": 3}),
     "batched": Looped(
         "matmul.batched_matmul", _ONE_TILE, {"TILE_M": M, "TILE_N": N, "TILE_K": K, "DIVISIBLE_K": True},
         ones=("stride_ak", "stride_bn", "stride_on"),
