@@ -374,7 +374,9 @@ def _entries() -> Iterator[Entry]:
         "a b c o: *f32",
         "ACC=True M=64 N=32 K=32",
     )
-    yield _entry("staged_rows", test_pipelines.ROWS, "x w: *bf16, o: *f32, N stride: i32", "BLOCK=256 STAGES=3")
+    yield _entry(
+        "staged_rows", test_pipelines.ROWS, "x w: *bf16, o: *f32, N stride: i32", "BLOCK=256 STAGES=3"
+    )
     yield _entry("dot_fp8", test_fp8.DOT, "a: *f8e4m3, b: *f8e5m2, o: *f32", "M=16 N=16 K=32")
     yield _entry("running_reductions", test_control.REDUCE_IN_LOOP, "x o: *f32, n: i32", "M=64 N=32")
     yield _entry("carried_tuple", test_control.TUPLES, "x o: *f32, n: i32", "BLOCK=16")

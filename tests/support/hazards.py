@@ -355,8 +355,9 @@ class _Run:
         for place in self._stages():
             left = [group for group in place.copies if group >= self._groups - op.pending]
             if len(left) < len(place.copies):
+                # Products see what was copied so behind any barrier.
                 place.copies = left
-                place.written = place.unpublished = True
+                place.written = True
 
     # Blocks -------------------------------------------------------------------------------------------------------
 
