@@ -20,7 +20,7 @@ from teenybuild.compiler.layout.check import check_layouts
 from teenybuild.compiler.layout.operands import FitOperands
 from teenybuild.compiler.layout.policy import TF32_SINCE, Policy, gpu_policy
 from teenybuild.compiler.lower.debug import Lines
-from teenybuild.compiler.passes.access import shared_arguments
+from teenybuild.compiler.passes.access import shared_arguments, written_arguments
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
 from teenybuild.compiler.passes.hoist import HoistLoads
 from teenybuild.compiler.passes.order import OrderScalars
@@ -204,7 +204,9 @@ def scheduled(
     _apply(job, [FitOperands(policy, tf32=arch is None or arch.sm >= TF32_SINCE)], function)
     blocks = None
     if policy.copies_blocks:
-        blocks = BlockCopies(function.body.args, axes, shared_arguments(function))
+        blocks = BlockCopies(
+            function.body.args, axes, shared_arguments(function), written_arguments(function)
+        )
     function = assign_layouts(function, axes, policy, blocks)
     overlap = Overlap(
         job.settings.num_stages if policy.copies else None,

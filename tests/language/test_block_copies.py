@@ -313,6 +313,70 @@ def test_what_is_read_again_has_been_written() -> None:
     assert_same_bits(made["a"], wanted.astype(np.float16))
 
 
+POWERS = """
+@triton.jit
+def kernel(a, w, turns, N: tl.constexpr, BK: tl.constexpr, HOW: tl.constexpr):
+    read = tl.make_tensor_descriptor(a, [64, N], [N, 1], [64, BK])
+    whole = tl.make_tensor_descriptor(a, [64, N], [N, 1], [64, N])
+    at = a + tl.arange(0, 64)[:, None] * N + tl.arange(0, N)[None, :]
+    for i in range(turns):
+        total = tl.zeros((64, N), tl.float32)
+        for k in range(0, N, BK):
+            total = tl.dot(read.load([0, k]), w.load([k, 0]), total)
+        if HOW == "block":
+            whole.store([0, 0], total.to(tl.float16))
+        elif HOW == "lanes":
+            tl.store(at, total.to(tl.float16))
+        else:
+            tl.store(at.to(tl.int64, bitcast=True).to(tl.pointer_type(tl.float16)), total.to(tl.float16))
+        tl.debug_barrier()
+"""
+
+
+@pytest.mark.parametrize("how", ["block", "lanes", "anywhere"])
+def test_what_the_loop_around_has_written(how: str) -> None:
+    """The next turn's first copies are not asked for before this turn's store, if that is to where they come from."""
+    rng = np.random.default_rng()
+    x = random(rng, "f16", 64, 64)
+    w = np.eye(64, k=1) + np.eye(64)
+    arguments: dict[str, object] = {"a": x, "w": within(w.astype(np.float16), (32, 64)), "turns": 5}
+    made = run(POWERS, arguments, {"N": 64, "BK": 32, "HOW": how}, assume={"a": {"div": 16}})
+    wanted = x.astype(np.float64) @ np.linalg.matrix_power(w, 5)
+    assert_same_bits(made["a"], wanted.astype(np.float16))
+
+
+TICKETS = """
+@triton.jit
+def kernel(a, b, c, tickets, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    for m in range(0, BM, 64):
+        ticket = tl.atomic_add(tickets, 1)
+        total = tl.zeros((64, BN), tl.float32)
+        for k in range(0, K, BK):
+            total = tl.dot(a.load([m, k]), b.load([k, 0]), total)
+        c.store([m, 0], total + ticket)
+"""
+
+
+def test_what_others_may_have_written() -> None:
+    """Nothing is read ahead of an atomic operation that may say that it is there: copies are asked for behind it, in the loop around."""
+    rng = np.random.default_rng()
+    a, b = random(rng, "f16", 128, 96), random(rng, "f16", 96, 32)
+    arguments: dict[str, object] = {
+        "a": within(a, (64, 32)),
+        "b": within(b, (32, 32)),
+        "c": within(np.zeros((128, 32), np.float32), (64, 32)),
+        "tickets": np.zeros(1, np.int32),
+        "K": 96,
+    }
+    const = {"BM": 128, "BN": 32, "BK": 32}
+    made = run(TICKETS, arguments, const)
+    tickets = np.repeat([0, 1], 64)[:, None]
+    assert_same_bits(made["c"], (a.astype(np.float64) @ b.astype(np.float64) + tickets).astype(np.float32))
+    ptx = compiled(TICKETS, arguments, const, "sm_90a").ptx
+    assert ptx is not None
+    assert ptx.index("cp.async.bulk.tensor") > ptx.index("atom.")
+
+
 @pytest.mark.parametrize(("m", "n"), [(64, 64), (50, 33), (1, 7)])
 @pytest.mark.parametrize("dtype", ["f32", "f16", "f64", "i8", "i32"])
 def test_stores_end_where_arrays_do(dtype: str, m: int, n: int) -> None:

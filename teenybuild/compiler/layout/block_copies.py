@@ -19,16 +19,22 @@ _ALIGNED = 16
 
 @dataclass(frozen=True, slots=True)
 class BlockCopies:
-    """Of one kernel, whose arguments these are; through those that are ``shared`` goes more than one access."""
+    """Of one kernel, whose arguments these are; through those that are ``shared`` goes more than one access.
+
+    What may be ``written`` is not read as blocks: hardware that is told of a block ahead of time reads what was there before.
+    """
 
     arguments: Sequence[Value]
     axes: AxisAnalysis
     shared: frozenset[Argument]
+    written: frozenset[Argument]
 
     def boxes(self, op: tt.Load | tt.Store) -> Boxes | None:
         """How the block that is read or written is copied; None where it is not."""
         array, tile = op.array, (op.result if isinstance(op, tt.Load) else op.value).type
         if array is None or not isinstance(tile, Tile) or len(tile.shape) > DESCRIPTOR_AXES:
+            return None
+        if isinstance(op, tt.Load) and array.base in self.written:
             return None
         dtype = dtype_of(tile)
         # NaN outside an array is only known of floats of 16 bits and more.

@@ -50,6 +50,17 @@ def shared_arguments(function: Function) -> frozenset[Argument]:
     )
 
 
+def written_arguments(function: Function) -> frozenset[Argument]:
+    """Arguments through which the program may write what it may read through them."""
+    written = {name for name, _, kind in accesses(function) if kind == "write"}
+    pairs = enumerate(zip(function.arg_names, function.body.args, strict=True))
+    return frozenset(
+        Argument(number)
+        for number, (name, arg) in pairs
+        if isinstance(arg.type, Pointer) and (name in written or None in written)
+    )
+
+
 def strays(function: Function) -> frozenset[Op]:
     """Accesses that may touch memory that no argument names."""
     if not any(isinstance(op, tt.IntToPtr) for op in walk(function.body)):

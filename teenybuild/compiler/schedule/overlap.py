@@ -91,7 +91,8 @@ class Overlap:
                     under_way += [op.results[i] for i in inner.flying]
                     continue
                 pipelined = Pipelined(op, loads, stages, self.axes)
-                if loop is not None and self.across and _only_loop(block) and pipelined.fits_in(loop):
+                apart = not self.across or not _only_loop(block) or _asks_others(block)
+                if loop is not None and not apart and pipelined.fits_in(loop):
                     written = pipelined.written_in(loop)
                     found = _Around(written.before, written.over)
                     ops += [*written.here, op]
@@ -209,6 +210,12 @@ def _fed(body: Block) -> set[Op]:
 def _only_loop(block: Block) -> bool:
     """Whether there is no more than one loop in it."""
     return sum(isinstance(op, scf.Loop) for op in walk(block)) == 1
+
+
+def _asks_others(block: Block) -> bool:
+    """Whether it looks at what an atomic operation found: what is read behind that may be what another program has written by then."""
+    found = {op.results[0] for op in walk(block) if isinstance(op, tt.AtomicRmw | tt.AtomicCas)}
+    return any(found.intersection(op.operands) for op in walk(block))
 
 
 def _insert_drained(ops: list[Op], loop: scf.For, after: Sequence[Op]) -> None:
