@@ -87,6 +87,8 @@ class GpuProgram:
         cuda = self._cuda
         with current(self._context, self._kernel):
             check(cuda, cuda.cuCtxSynchronize(), "wait for the device", self._kernel)
+            if self._maps is not None:
+                self._maps.release()
             check(cuda, cuda.cuModuleUnload(self._module), f"unload {self._artifact.path}", self._kernel)
 
     def _launch(self, values: Sequence[Any], grid: Extents, stream: int, scratch: int) -> None:

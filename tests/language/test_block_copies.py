@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from teenybuild.compiler.targets import host_blocks
-from tests.support.run import Array, Described, assert_same_bits, build, compiled, numpy_dtype, run
+from tests.support.run import Array, Described, assert_same_bits, build, compiled, described, numpy_dtype, run
 
 DESCRIBED = """
 @triton.jit
@@ -396,6 +397,52 @@ def kernel(a, o, BLOCK: tl.constexpr):
     wanted = wide.copy()
     wanted[:m, :n] = x.T
     assert_same_bits(run(source, arguments, {"BLOCK": 64})["o"], wanted)
+
+
+@pytest.mark.parametrize("corner", [(0, -1), (-3, -5), (-8, -8), (0, -64), (3, 2), (40, 60), (0, -(1 << 31))])
+def test_stores_begin_where_arrays_do(corner: tuple[int, int]) -> None:
+    """Hardware writes pieces of 16 bytes whole, or not at all: those of which a part lies before the array are for lanes."""
+    source = """
+@triton.jit
+def kernel(a, o, m, n, BLOCK: tl.constexpr):
+    o.store([m, n], tl.trans(a.load([0, 0])))
+"""
+    x = random(np.random.default_rng(), "f32", 64, 64)
+    wide = np.full((64, 96), 77, np.float32)
+    m, n = corner
+    arguments: dict[str, object] = {
+        "a": described(x, (64, 64)), "o": Described(wide, (64, 72), (96, 1), (64, 64)), "m": m, "n": n,
+    }  # fmt: skip
+    wanted = wide.copy()
+    rows, columns = (np.arange(side, side + 64) for side in corner)
+    inside = np.ix_((rows >= 0) & (rows < 64), (columns >= 0) & (columns < 72))
+    at = np.ix_(rows[(rows >= 0) & (rows < 64)], columns[(columns >= 0) & (columns < 72)])
+    wanted[at] = x.T[inside]
+    assert_same_bits(run(source, arguments, {"BLOCK": 64})["o"], wanted)
+
+
+EMPTY = """
+@triton.jit
+def kernel(a, o, M, N, om, BLOCK: tl.constexpr):
+    block = tl.make_block_ptr(o, (M, N), (om, 1), (0, 0), (BLOCK, BLOCK), (1, 0))
+    tl.store(block, tl.trans(a.load([0, 0])), boundary_check=(0, 1))
+"""
+
+
+@pytest.mark.parametrize("shape", [(0, 64), (64, 0), (0, 0), (-1, 64)])
+def test_stores_to_empty_arrays(shape: tuple[int, int]) -> None:
+    """The map of an empty array is of one element, which loads read: code stores nothing there."""
+    x = random(np.random.default_rng(), "f32", 64, 64)
+    arguments: dict[str, object] = {
+        "a": described(x, (64, 64)), "o": np.full((64, 64), 7, np.float32), "M": shape[0], "N": shape[1], "om": 64,
+    }  # fmt: skip
+    assume = {"o": {"div": 16}, "om": {"div": 4}, "M": {"div": 1}, "N": {"div": 1}}
+    assert (run(EMPTY, arguments, {"BLOCK": 64}, assume=assume)["o"] == 7).all()
+    ptx = compiled(EMPTY, arguments, {"BLOCK": 64}, "sm_90a", assume=assume).ptx
+    assert ptx is not None
+    before, _, _ = ptx.partition("cp.async.bulk.tensor.2d.global")
+    said = re.findall(r"setp\.(?:gt|ge|lt|le)\.s32\s+%p\d+, %r\d+, [01];", before)
+    assert len(said) >= 2
 
 
 @pytest.mark.parametrize("phase", ["0", "1"])

@@ -47,6 +47,34 @@ class Launch:
 
 
 @dataclass
+class Encoded:
+    """A tensor map that the driver was asked to make: the arguments of ``cuTensorMapEncodeTiled``, arrays as lists."""
+
+    map: int
+    dtype: int
+    rank: int
+    base: int
+    shape: list[int]
+    strides: list[int]
+    box: list[int]
+    steps: list[int]
+    interleave: int
+    swizzle: int
+    promotion: int
+    fill: int
+
+
+_ENCODE = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    ctypes.c_void_p,
+    ctypes.c_int,
+    ctypes.c_uint32,
+    *[ctypes.c_void_p] * 5,
+    *[ctypes.c_int] * 4,
+)
+
+
+@dataclass
 class _Module:
     context: int
     text: str
@@ -72,6 +100,15 @@ class FakeDriver:
         #: Address → device, for pointers that are asked about.
         self.pointers: dict[int, int] = {}
         self.capture_modes: list[Any] = []
+        #: Tensor maps in order; each map's memory is filled with its number here, from 1 on. What the driver says of the next ones.
+        self.encoded: list[Encoded] = []
+        self.encode_status = 0
+        #: What follows the address that ``cuGetProcAddress`` gives.
+        self.found_more: tuple[Any, ...] = (real.CUdriverProcAddressQueryResult(0),)
+        #: Bytes that memory was filled with.
+        self.filled: dict[int, bytes] = {}
+        self._encode = _ENCODE(self._encoding)
+        self._lock = threading.Lock()
         self._thread = threading.local()
         self._next = 0x1000
 
@@ -210,6 +247,60 @@ class FakeDriver:
     def cuMemFreeAsync(self, address: Any, stream: int) -> tuple[Any, ...]:
         del self.memory[int(address)]
         return self._result("cuMemFreeAsync")
+
+    def cuGetProcAddress(self, name: bytes, version: int, flags: int) -> tuple[Any, ...]:
+        assert (name, flags) == (b"cuTensorMapEncodeTiled", 0)
+        address = ctypes.cast(self._encode, ctypes.c_void_p).value if version <= self.version else 0
+        return (*self._result("cuGetProcAddress", address), *self.found_more)
+
+    def _encoding(self, *arguments: Any) -> int:
+        map_, dtype, rank, base, shape, strides, box, steps, *rest = arguments
+
+        def listed(kind: Any, address: int, count: int) -> list[int]:
+            return list((kind * count).from_address(address))
+
+        assert map_ % 64 == 0
+        sizes = listed(ctypes.c_uint64, shape, rank), listed(ctypes.c_uint64, strides, rank - 1)
+        sides = listed(ctypes.c_uint32, box, rank), listed(ctypes.c_uint32, steps, rank)
+        with self._lock:
+            self.encoded.append(Encoded(map_, dtype, rank, base or 0, *sizes, *sides, *rest))
+            number = len(self.encoded)
+        ctypes.memmove(map_, number.to_bytes(4, "little") * 32, 128)
+        return self.encode_status
+
+    def cuMemAlloc(self, size: int) -> tuple[Any, ...]:
+        found = self._result("cuMemAlloc", self._handle(real.CUdeviceptr))
+        if not found[0]:
+            self._allowed_in_captures()
+            self.memory[int(found[1])] = size
+        return found
+
+    def cuMemFree(self, address: Any) -> tuple[Any, ...]:
+        del self.memory[int(address)]
+        return self._result("cuMemFree")
+
+    def cuStreamCreate(self, flags: Any) -> tuple[Any, ...]:
+        self._allowed_in_captures()
+        assert flags == real.CUstream_flags.CU_STREAM_NON_BLOCKING, (
+            "others wait for streams that are captured"
+        )
+        return self._result("cuStreamCreate", self._handle(real.CUstream))
+
+    def cuMemsetD8Async(self, address: int, byte: int, count: int, stream: Any) -> tuple[Any, ...]:
+        assert int(stream) not in {0, *self.capturing}
+        self.filled[int(address)] = bytes([byte]) * count
+        return self._result("cuMemsetD8Async")
+
+    def cuStreamSynchronize(self, stream: Any) -> tuple[Any, ...]:
+        return self._result("cuStreamSynchronize")
+
+    def cuStreamDestroy(self, stream: Any) -> tuple[Any, ...]:
+        return self._result("cuStreamDestroy")
+
+    def _allowed_in_captures(self) -> None:
+        """What may not be done while a stream is captured, unless this thread says that it has nothing to do with that."""
+        relaxed = real.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        assert not self.capturing or self.capture_modes[-1] == relaxed
 
     def cuLaunchKernel(self, function: Any, *rest: Any) -> tuple[Any, ...]:
         *sizes, shared, stream, parameters, extra = rest

@@ -589,7 +589,7 @@ class _Rewrite:
         self._keep(tt.Store(pointer, got.results[0], mask, op.cache, op.eviction), op)
 
     def _whole_pieces(self, op: tt.Store, axis: int) -> Value | None:
-        """Whether a block ends within the array along ``axis``, or else that ends where a piece of 16 bytes does; None where it is known to.
+        """Whether a block lies within the array along ``axis``, or else that begins and ends where pieces of 16 bytes do; None where it is known to.
 
         Hardware writes such pieces of a block whole: beyond the end of a row too (measured on an H200).
         """
@@ -608,7 +608,9 @@ class _Rewrite:
         if kind != i32:
             start = self._add(arith.ExtSI(start, kind)).results[0]
         last = self._add(arith.AddI(start, number(shape_of(op.value.type)[axis]))).results[0]
-        within = self._add(arith.CmpI("sle", last, end)).results[0]
+        before_end = self._add(arith.CmpI("sle", last, end)).results[0]
+        behind_start = self._add(arith.CmpI("sge", start, number(0))).results[0]
+        within = self._add(arith.AndI(before_end, behind_start)).results[0]
         both = self._add(arith.OrI(start, end)).results[0]
         left = self._add(arith.AndI(both, number(many - 1))).results[0]
         even = self._add(arith.CmpI("eq", left, number(0))).results[0]

@@ -114,7 +114,7 @@ class _Block:
         self._base = machine.argument(array.base)
         pairs = zip(map_.boxes.axes, corner, strict=True)
         self._starts = {axis: text.op(f"sext i32 {at} to i64") for axis, at in pairs}
-        self._extents = [_given(machine, each) for each in array.shape]
+        self._extents = [_extent(machine, each) for each in array.shape]
         self._strides = [_given(machine, each) for each in array.strides]
 
     def place(self, lane: Lane, piece: int = 1) -> tuple[str, str]:
@@ -137,6 +137,13 @@ class _Block:
         bytes_ = lane.two("mul", "i64", place, lane.splat("i64", str(self.access.element.size)))
         pointer = lane.op(f"getelementptr i8, {lane.of('ptr')} {base}, {lane.of('i64')} {bytes_}")
         return pointer, inside
+
+
+def _extent(machine: HostMachine, given: Given) -> str:
+    """The same of an extent; an array with fewer elements than none is empty."""
+    extent = _given(machine, given)
+    positive = machine.text.op(f"icmp sgt i64 {extent}, 0")
+    return machine.text.op(f"select i1 {positive}, i64 {extent}, i64 0")
 
 
 def _given(machine: HostMachine, given: Given) -> str:

@@ -180,6 +180,7 @@ class GpuMachine(GpuArithmetic):
         self._entry: dict[object, str] = {}
         #: What is passed of arrays, by number.
         self.maps: dict[TensorMap, int] = {}
+        self.arguments: Sequence[Value] = ()
         #: What the program is called, and the texts that it prints: their names by what they are.
         self.symbol = symbol
         self.texts: dict[bytes, str] = {}
@@ -187,7 +188,8 @@ class GpuMachine(GpuArithmetic):
     def begin(self, function: Function, axes: AxisAnalysis) -> list[str]:
         """Names the arguments; the parameters of the kernel."""
         parameters: list[str] = []
-        for i, arg in enumerate(function.body.args):
+        self.arguments = function.body.args
+        for i, arg in enumerate(self.arguments):
             kind, name = element(arg.type), f"%a{i}"
             if isinstance(kind, Pointer):
                 align = axes[arg].divisor

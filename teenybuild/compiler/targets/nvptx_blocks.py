@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from teenybuild.compiler.ir.arrays import Argument, Given
 from teenybuild.compiler.ir.ttg import CopyBlock, StoreBlock
+from teenybuild.compiler.ir.types import dtype_of
 from teenybuild.compiler.lower.blocks import SIGNAL, TensorMap
 from teenybuild.dtypes import i32
 
@@ -82,6 +84,9 @@ def store_block(
 ) -> None:
     """By one lane, which waits until shared memory has been read, or all has been written."""
     text, says = machine.text, machine.speaker()
+    for extent in map_.array.shape:
+        # The map of an empty array is of one element, which others read.
+        says = machine.uniform.two("and", "i1", says, _positive(machine, extent))
     rank, name = len(corner), machine.tensor_map(map_)
     assembly = (
         f"@$2 cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group [$1, {_listed(3, rank)}], [$0];"
@@ -96,6 +101,13 @@ def store_block(
     text.do(
         f'call void asm sideeffect "cp.async.bulk.commit_group; cp.async.bulk.wait_group{read} 0;", "~{{memory}}"() #5'
     )
+
+
+def _positive(machine: GpuMachine, given: Given) -> str:
+    if not isinstance(given, Argument):
+        return "true" if given > 0 else "false"
+    value = machine.arguments[given.number]
+    return machine.uniform.compare("icmp sgt", dtype_of(value.type).llvm, machine.scalar(value), "0")
 
 
 def _listed(first: int, rank: int) -> str:
