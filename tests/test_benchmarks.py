@@ -78,14 +78,17 @@ def row(name: str, **tflops: float) -> dict[str, Any]:
         side: {"tflops": speed, "config": "128 x 64", "ratio": [1.0, 0.99, 1.01]}
         for side, speed in tflops.items()
     }
-    return {"name": name, "sides": sides, "failed": []}
+    return {"name": name, "sides": sides, "failed": [], "rounds": 21, "tried": {"ours": {"64 x 64": 1.0}}}
 
 
 def test_a_page_of_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All rows, the last of each name, and a picture in which bars are as high as what they stand for."""
+    """All rows, the last of each name, a picture in which bars are as high as what they stand for, and the figures of which the same page comes again."""
     pages = loaded("pages")
+    results = tmp_path / "results"
+    results.mkdir()
     monkeypatch.setattr(pages, "DOCS", tmp_path)
-    said = {"device": "a device", "torch": "2", "triton": "3", "rounds": 21}
+    monkeypatch.setattr(pages, "RESULTS", results)
+    said = {"device": "a device", "torch": "2", "triton": "3"}
     first = {**said, "rows": [row("matmul_1", ours=1.0), row("ceiling_bf16", Triton=400.0)]}
     second = {**said, "rows": [row("matmul_1", ours=100.0, Triton=200.0, cuBLAS=50.0), row("thin", ours=7.0)]}
     files = [tmp_path / "first.json", tmp_path / "second.json"]
@@ -93,8 +96,12 @@ def test_a_page_of_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         file.write_text(json.dumps(what))
     pages.write("products", files, "matmul_")
     page = (tmp_path / "products.md").read_text()
-    assert "| matmul_1 | 100.0 | 200.0 | 50.0 | 1.000 (0.990–1.010) | 1.000 (0.990–1.010) |" in page
-    assert "| thin | 7.0 | – | – | – | – |" in page
+    assert "| matmul_1 | 100.0 | 200.0 | 50.0 | 1.000 (0.990–1.010) | 1.000 (0.990–1.010) | 21 |" in page
+    assert "| thin | 7.0 | – | – | – | – | 21 |" in page
+    kept = results / "products.json"
+    assert "tried" not in kept.read_text()
+    pages.write("products", [kept], "matmul_")
+    assert (tmp_path / "products.md").read_text() == page
     picture = ElementTree.parse(tmp_path / "products.svg").getroot()
     bars = [each for each in picture.iter() if each.tag.endswith("rect") and len(each)]
     heights = [float(bar.get("height", 0)) for bar in bars]
@@ -107,3 +114,16 @@ def test_a_page_of_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert [each.text for each in picture.iter() if (each.text or "").startswith("ceiling")] == [
         "ceiling 400"
     ]
+
+
+@pytest.mark.parametrize(("benchmark", "drawn"), [("products", "matmul_bf16_"), ("attention", "attention_")])
+def test_pages_are_made_of_the_figures_beside_them(
+    benchmark: str, drawn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = loaded("pages")
+    docs, results = pages.DOCS, pages.RESULTS
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    monkeypatch.setattr(pages, "RESULTS", tmp_path)
+    pages.write(benchmark, [results / f"{benchmark}.json"], drawn)
+    for name in (f"{benchmark}.md", f"{benchmark}.svg"):
+        assert (tmp_path / name).read_text() == (docs / name).read_text()
