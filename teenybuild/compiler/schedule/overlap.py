@@ -92,8 +92,9 @@ class Overlap:
                     continue
                 pipelined = Pipelined(op, loads, stages, self.axes)
                 apart = not self.across or not _only_loop(block) or _asks_others(block)
-                if loop is not None and not apart and pipelined.fits_in(loop):
-                    written = pipelined.written_in(loop)
+                ahead = None if loop is None or apart else pipelined.next_turn(loop)
+                if loop is not None and ahead is not None:
+                    written = pipelined.written_in(loop, ahead)
                     found = _Around(written.before, written.over)
                     ops += [*written.here, op]
                     drained.append((op, written.after))

@@ -126,13 +126,11 @@ class Pipelined:
         flying = self._turns()
         return Written(before, [], self._closed(), flying)
 
-    def written_in(self, outer: scf.For) -> Written:
+    def written_in(self, outer: scf.For, ahead: Sequence[Op]) -> Written:
         """The loop in another, whose next turn's first copies are asked for when this one's loop has ended: they come while the rest of the turn is done.
 
-        What comes before and after is that of ``outer``. Rooms are used in turn, from one turn of ``outer`` to the next.
+        What comes before and after is that of ``outer``; ``ahead`` is what :meth:`next_turn` says of it. Rooms are used in turn, from one turn of ``outer`` to the next.
         """
-        ahead = self._next_turn(outer)
-        assert ahead is not None
         turn, step = outer.body.args[0], outer.step
         before = self._ops = []
         self._open()
@@ -162,11 +160,7 @@ class Pipelined:
         outer.__dict__["results"] = (*outer.results, *results)
         return Written(before, here, self._closed(), flying, after)
 
-    def fits_in(self, outer: scf.For) -> bool:
-        """Whether it can be written in another."""
-        return self._next_turn(outer) is not None
-
-    def _next_turn(self, outer: scf.For) -> list[Op] | None:
+    def next_turn(self, outer: scf.For) -> list[Op] | None:
         """What of a turn of ``outer`` the first copies are made of, in order; None unless that hangs on nothing but which turn it is."""
         op = self._op
         if self._by_lanes or any(isinstance(each, tt.Load) for each in self._slice):
@@ -181,10 +175,14 @@ class Pipelined:
             return None
         return [each for each in outer.body.ops if each in found]
 
-    def _copied(self, ops: Sequence[Op], known: dict[Value, Value]) -> dict[Value, Value]:
-        """Operations once more, with other values for some; what all of them give."""
+    def _copied(
+        self, ops: Sequence[Op], known: dict[Value, Value], when: Value | None = None
+    ) -> dict[Value, Value]:
+        """Operations once more, with other values for some, loads only ``when``; what all of them give."""
         for op in ops:
             copied = op.copy(lambda v: known.get(v, v))
+            if when is not None and isinstance(copied, tt.Load):
+                self._guard(copied, when)
             for result, was in zip(copied.results, op.results, strict=True):
                 result.layout = was.layout
                 self._axes.copy_to(result, was)
@@ -337,19 +335,11 @@ class Pipelined:
         body = self._op.body
         now = {**known, body.args[0]: index}
         now |= dict(zip([body.args[1 + i] for i in self._ahead], carried, strict=True))
+        self._copied(self._slice, now, when)
 
         def new(value: Value) -> Value:
             return now.get(value, value)
 
-        for op in self._slice:
-            copied = op.copy(new)
-            if isinstance(copied, tt.Load):
-                self._guard(copied, when)
-            for result, was in zip(copied.results, op.results, strict=True):
-                result.layout = was.layout
-                self._axes.copy_to(result, was)
-                now[was] = result
-            self._add_op(copied, op)
         if stage is not None:
             self._ask(new, stage, when)
         return [new(body.terminator.operands[i]) for i in self._ahead]
@@ -404,15 +394,13 @@ class Pipelined:
             return now.get(value, value)
 
         loaded = {room.copied.load.result: room for room in self._rooms}
-        direct = self._is_direct
-
         for op in self._op.body.ops[:-1]:
             if isinstance(op, tt.Load) and op.result in loaded:
-                if any(not direct(o) and _reads_registers(o, op.result) for o in self._op.body.ops):
+                if any(not self._is_direct(o) and _reads_registers(o, op.result) for o in self._op.body.ops):
                     now[op.result] = self._got(loaded[op.result], stage, op, op.result)
                 continue
             match op:
-                case ttg.Staged() if direct(op):
+                case ttg.Staged() if self._is_direct(op):
                     now[op.result] = loaded[op.source].buffer
                     continue
                 case ttg.Viewed() if new(op.buffer) in buffers:

@@ -12,6 +12,7 @@ from teenybuild.compiler.ir.arrays import Argument, Given
 from teenybuild.compiler.ir.ttg import CopyBlock, StoreBlock
 from teenybuild.compiler.ir.types import dtype_of
 from teenybuild.compiler.lower.blocks import SIGNAL, TensorMap
+from teenybuild.compiler.targets.nvptx_words import numbered
 from teenybuild.dtypes import i32
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def copy_block(
     rank, name, arrives = len(corner), machine.tensor_map(map_), machine.shared_pointer(signal)
     assembly = (
         f"@$3 cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-        f"[$0], [$1, {_listed(4, rank)}], [$2];"
+        f"[$0], [$1, {numbered(4, rank)}], [$2];"
     )
     constraints = ",".join(["r", "l", "r", "b", *["r"] * rank, "~{memory}"])
     for at, places in _boxes(machine, map_, corner, address):
@@ -88,9 +89,7 @@ def store_block(
         # The map of an empty array is of one element, which others read.
         says = machine.uniform.two("and", "i1", says, _positive(machine, extent))
     rank, name = len(corner), machine.tensor_map(map_)
-    assembly = (
-        f"@$2 cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group [$1, {_listed(3, rank)}], [$0];"
-    )
+    assembly = f"@$2 cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group [$1, {numbered(3, rank)}], [$0];"
     constraints = ",".join(["r", "l", "b", *["r"] * rank, "~{memory}"])
     for at, places in _boxes(machine, map_, corner, address):
         text.do(
@@ -108,10 +107,6 @@ def _positive(machine: GpuMachine, given: Given) -> str:
         return "true" if given > 0 else "false"
     value = machine.arguments[given.number]
     return machine.uniform.compare("icmp sgt", dtype_of(value.type).llvm, machine.scalar(value), "0")
-
-
-def _listed(first: int, rank: int) -> str:
-    return f"{{{', '.join(f'${first + axis}' for axis in range(rank))}}}"
 
 
 def _boxes(

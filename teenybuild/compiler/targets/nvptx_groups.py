@@ -11,6 +11,7 @@ from teenybuild.compiler.layout.linear import log2
 from teenybuild.compiler.layout.policy import LANES
 from teenybuild.compiler.lower.lane import thread_position
 from teenybuild.compiler.lower.machine import GroupProduct, SharedOperand
+from teenybuild.compiler.targets.nvptx_words import numbered
 from teenybuild.dtypes import DType, bf16, f8e4m3, f8e5m2, f16, f32, i8, i32
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _assembly(op: GroupMma, product: GroupProduct, part: GroupPart, *, last: boo
             left, turned = f"${at}", _turned(a, product.a)
             at += 1
         else:
-            left, turned = f"{{{', '.join(f'${at + i}' for i in range(4))}}}", ""
+            left, turned = numbered(at, 4), ""
             at += 4
         lines.append(f"{name} {{{sums}}}, {left}, ${at}, {scales}{turned}{turned_b};")
         at += 1

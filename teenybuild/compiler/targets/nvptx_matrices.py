@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from teenybuild.compiler.targets.nvptx_words import numbered
+
 if TYPE_CHECKING:
     from teenybuild.compiler.targets.nvptx import GpuMachine
 
@@ -14,7 +16,7 @@ def load(machine: GpuMachine, address: str, count: int, turned: bool) -> list[st
     text = machine.text
     result = "i32" if count == 1 else f"{{ {', '.join(['i32'] * count)} }}"
     assembly = (
-        f"ldmatrix.sync.aligned.m8n8.x{count}{_turned(turned)}.shared.b16 {_listed(0, count)}, [${count}];"
+        f"ldmatrix.sync.aligned.m8n8.x{count}{_turned(turned)}.shared.b16 {numbered(0, count)}, [${count}];"
     )
     found = text.op(
         f'call {result} asm sideeffect "{assembly}", "{",".join(["=r"] * count)},r,~{{memory}}"'
@@ -28,7 +30,7 @@ def load(machine: GpuMachine, address: str, count: int, turned: bool) -> list[st
 def store(machine: GpuMachine, address: str, words: Sequence[str], turned: bool) -> None:
     """The other way round."""
     count = len(words)
-    assembly = f"stmatrix.sync.aligned.m8n8.x{count}{_turned(turned)}.shared.b16 [$0], {_listed(1, count)};"
+    assembly = f"stmatrix.sync.aligned.m8n8.x{count}{_turned(turned)}.shared.b16 [$0], {numbered(1, count)};"
     arguments = ", ".join(
         [f"ptr addrspace(3) {machine.shared_pointer(address)}", *(f"i32 {w}" for w in words)]
     )
@@ -39,7 +41,3 @@ def store(machine: GpuMachine, address: str, words: Sequence[str], turned: bool)
 
 def _turned(turned: bool) -> str:
     return ".trans" if turned else ""
-
-
-def _listed(first: int, count: int) -> str:
-    return f"{{{', '.join(f'${first + i}' for i in range(count))}}}"

@@ -9,6 +9,7 @@ from teenybuild.compiler.ir.ttg import Mma
 from teenybuild.compiler.ir.types import dtype_of
 from teenybuild.compiler.layout.fragments import ROW_WORDS, Step, in_word
 from teenybuild.compiler.lower.dot import accumulates_in
+from teenybuild.compiler.targets.nvptx_words import numbered
 from teenybuild.dtypes import DType, bf16, f8e4m3, f8e5m2, f16, f32, f64, i8, i32
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _one(
     constraints = ",".join([f"={letter}"] * len(registers) + letters + [letter] * len(registers))
     at, groups = 0, list[str]()
     for group in (registers, a, b, registers):
-        groups.append("{" + ", ".join(f"${at + i}" for i in range(len(group))) + "}")
+        groups.append(numbered(at, len(group)))
         at += len(group)
     name = f"mma.sync.aligned.{shape}.row.col.{word}.{_KINDS[kinds[0]]}.{_KINDS[kinds[1]]}.{word}"
     arguments = ", ".join(f"{of} {value}" for of, value in inputs)

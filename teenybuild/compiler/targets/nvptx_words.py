@@ -102,6 +102,11 @@ class Packed(Sequence[str]):
         return made
 
 
+def numbered(first: int, count: int) -> str:
+    """So many operands of a piece of assembly as one vector, by their numbers."""
+    return f"{{{', '.join(f'${first + i}' for i in range(count))}}}"
+
+
 def gathered(text: Text, carrier: str, values: Sequence[str]) -> tuple[str, str]:
     """Values as one vector, with its type."""
     if len(values) == 1:
