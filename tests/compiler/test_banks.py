@@ -15,6 +15,7 @@ from teenybuild.compiler.lower import buffers, convert
 from tests.compiler.test_matrices import place
 from tests.compiler.test_swizzle import BANK_BYTES, BANKS, conflicts
 from tests.kernels import sources
+from tests.support.multiplying import assumed, attention, descriptors, ones, pointers
 from tests.support.run import workspace
 
 SOURCES = Path(sources.__file__).parent
@@ -76,17 +77,13 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     return Seen(monkeypatch)
 
 
-def built(source: str, types: dict[str, str], const: dict[str, Any], ones: set[str], **options: int) -> None:
-    assume = {
-        name: {"eq": 1} if name in ones else {"div": 16}
-        for name, type_ in types.items()
-        if type_ != "f32" and not type_.startswith("desc")
-    }
-    place_ = {"cache_dir": workspace() / "cache", "force": True}
-    compile(f"{SOURCES / source}", "sm_90a", types, const, assume=assume, **options, **place_)  # type: ignore[arg-type]
-
-
-STRIDES = ("stride_am", "stride_ak", "stride_bk", "stride_bn", "stride_cm", "stride_cn")
+def built(
+    source: str, types: dict[str, str], const: dict[str, Any], warps: int, ones: set[str] | None = None
+) -> None:
+    compile(
+        f"{SOURCES / source}", "sm_90a", types, const, assume=assumed(types, ones or ()), num_warps=warps,
+        cache_dir=workspace() / "cache", force=True,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("tile", [(128, 256, 8), (64, 64, 4), (32, 64, 4), (16, 32, 4)], ids=str)
@@ -97,17 +94,10 @@ def test_products_of_pointers(
     seen: Seen, dtype: str, out: str, turned: bool, tile: tuple[int, int, int]
 ) -> None:
     m, n, warps = tile
-    types = {
-        "a_ptr": f"*{dtype}",
-        "b_ptr": f"*{dtype}",
-        "c_ptr": f"*{out}",
-        **dict.fromkeys(("M", "N", "K", *STRIDES), "i32"),
-    }
     deep = 64 * 2 // {"bf16": 2, "f32": 4}.get(dtype, 1)
     total = "tl.int32" if dtype == "i8" else "tl.float32"
     const = {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": deep, "GROUP_M": 8, "SUM": total}
-    ones = {"stride_ak", "stride_cn", "stride_bk" if turned else "stride_bn"}
-    built("products.py:product_pointers", types, const, ones, num_warps=warps)
+    built("products.py:product_pointers", pointers(dtype, out), const, warps, ones(turned))
     assert seen.accesses
     assert seen.worst() == 1
 
@@ -115,19 +105,8 @@ def test_products_of_pointers(
 @pytest.mark.parametrize("tile", [(128, 256, 8), (64, 64, 4)], ids=str)
 def test_products_of_descriptors(seen: Seen, tile: tuple[int, int, int]) -> None:
     m, n, warps = tile
-    types = {
-        "a_desc": f"desc<bf16[{m}, 64]>",
-        "b_desc": f"desc<bf16[64, {n}]>",
-        "c_desc": f"desc<bf16[{m}, {n}]>",
-    }
-    types |= dict.fromkeys("MNK", "i32")
-    built(
-        "products.py:product_described",
-        types,
-        {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": 64, "GROUP_M": 8},
-        set(),
-        num_warps=warps,
-    )
+    const = {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": 64, "GROUP_M": 8}
+    built("products.py:product_described", descriptors(m, n, 64), const, warps)
     assert seen.matrices
     assert seen.worst() == 1
 
@@ -136,17 +115,6 @@ def test_products_of_descriptors(seen: Seen, tile: tuple[int, int, int]) -> None
     ("rows", "columns", "width", "warps"), [(128, 64, 64, 8), (128, 128, 128, 8), (128, 64, 128, 4)]
 )
 def test_attention(seen: Seen, rows: int, columns: int, width: int, warps: int) -> None:
-    strides = tuple(
-        f"stride_{array}{axis}"
-        for array, axes in (("q", "hm"), ("k", "hn"), ("v", "hn"), ("o", "hm"))
-        for axis in axes
-    )
-    types = {
-        **dict.fromkeys(("q_ptr", "k_ptr", "v_ptr", "o_ptr"), "*bf16"),
-        "lse_ptr": "*f32",
-        "scale": "f32",
-    }
-    types |= dict.fromkeys(("length", *strides), "i32")
     const = {"HEAD_DIM": width, "BLOCK_M": rows, "BLOCK_N": columns, "CAUSAL": False, "RAGGED": False}
-    built("flash_attention.py:flash_forward", types, const, set(), num_warps=warps)
+    built("flash_attention.py:flash_forward", attention(), const, warps)
     assert seen.worst() == 1
