@@ -33,7 +33,7 @@ from teenybuild.compiler.layout.linear import (
 from teenybuild.compiler.layout.policy import Policy, Use
 from teenybuild.compiler.layout.swizzle import WIDEST
 from teenybuild.compiler.layout.views import result_layout, source_layout, view_of
-from teenybuild.dtypes import f32, i32
+from teenybuild.dtypes import DType, f32, i32
 
 #: Bytes of the smallest block that is worth its way through shared memory.
 _SMALLEST_BLOCK = 4096
@@ -559,13 +559,13 @@ class _Rewrite:
         settled = op.array.base in self._blocks.shared or not any(self._is_new(v) for v in op.corner)
         corner = tuple(self._scalar(v) for v in op.corner)
         block = ttg.StoreBlock(staged.result, corner, op.array, fastest, settled)
-        whole = self._whole_pieces(op, fastest)
-        if whole is None:
+        writable = self._writable(op, fastest)
+        if writable is None:
             self._keep(block, op)
             return
         then = self._way(lambda: self._keep(block, op))
         otherwise = self._way(lambda: self._store_from(staged.result, op))
-        self._keep(scf.If(whole, then, otherwise), op)
+        self._keep(scf.If(writable, then, otherwise), op)
 
     def _way(self, write: Callable[[], None]) -> Block:
         """A block of a branch that gives nothing."""
@@ -588,33 +588,48 @@ class _Rewrite:
         pointer, mask = self.want(op.pointer, layout), op.mask and self.want(op.mask, layout)
         self._keep(tt.Store(pointer, got.results[0], mask, op.cache, op.eviction), op)
 
-    def _whole_pieces(self, op: tt.Store, axis: int) -> Value | None:
-        """Whether a block lies within the array along ``axis``, or else that begins and ends where pieces of 16 bytes do; None where it is known to.
+    def _writable(self, op: tt.Store, fastest: int) -> Value | None:
+        """Whether hardware can write a block; None where it is known to.
 
-        Hardware writes such pieces of a block whole: beyond the end of a row too (measured on an H200).
+        Its offsets must not be negative (CUDA programming guide, tensor memory accelerator: the instruction is illegal then). Along rows it
+        writes whole pieces of 16 bytes, beyond their end too (measured on an H200): the block lies before the end, or else the
+        array ends, and the block begins, where pieces do.
         """
         assert op.array is not None
-        extent, corner = op.array.shape[axis], op.corner[axis]
+        corner, extent = op.corner[fastest], op.array.shape[fastest]
         many = WIDEST // dtype_of(op.value.type).size
-        if self._divisor(extent) % many == 0 and self._axes[corner].divisor % many == 0:
-            return None
-        end = self._extent(extent)
+        # One comparison: neither is the block's first element below zero, nor does the number of its last one wrap.
+        asked = [
+            self._compared("ult", self._scalar(start), (1 << 31) - length)
+            for start, length in zip(op.corner, shape_of(op.value.type), strict=True)
+            if not self._axes[start].nonnegative
+        ]
+        if self._divisor(extent) % many or self._axes[corner].divisor % many:
+            asked.append(self._whole_pieces(op, fastest, many))
+        result = None
+        for each in asked:
+            result = each if result is None else self._add(arith.AndI(result, each)).results[0]
+        return result
+
+    def _whole_pieces(self, op: tt.Store, fastest: int, many: int) -> Value:
+        assert op.array is not None
+        end = self._extent(op.array.shape[fastest])
         kind = dtype_of(end.type)
-
-        def number(value: int) -> Value:
-            return self._add(Constant(value, kind)).results[0]
-
-        start = self._scalar(corner)
+        start = self._scalar(op.corner[fastest])
         if kind != i32:
             start = self._add(arith.ExtSI(start, kind)).results[0]
-        last = self._add(arith.AddI(start, number(shape_of(op.value.type)[axis]))).results[0]
-        before_end = self._add(arith.CmpI("sle", last, end)).results[0]
-        behind_start = self._add(arith.CmpI("sge", start, number(0))).results[0]
-        within = self._add(arith.AndI(before_end, behind_start)).results[0]
+        length = self._number(shape_of(op.value.type)[fastest], kind)
+        last = self._add(arith.SubI(end, length)).results[0]
+        before_end = self._add(arith.CmpI("sle", start, last)).results[0]
         both = self._add(arith.OrI(start, end)).results[0]
-        left = self._add(arith.AndI(both, number(many - 1))).results[0]
-        even = self._add(arith.CmpI("eq", left, number(0))).results[0]
-        return self._add(arith.OrI(within, even)).results[0]
+        left = self._add(arith.AndI(both, self._number(many - 1, kind))).results[0]
+        return self._add(arith.OrI(before_end, self._compared("eq", left, 0))).results[0]
+
+    def _compared(self, how: str, value: Value, number: int) -> Value:
+        return self._add(arith.CmpI(how, value, self._number(number, dtype_of(value.type)))).results[0]
+
+    def _number(self, value: int, dtype: DType) -> Value:
+        return self._add(Constant(value, dtype)).results[0]
 
     def _divisor(self, given: Given) -> int:
         assert self._blocks is not None

@@ -84,14 +84,16 @@ def copy_block(
 
 
 def store_block(machine: HostMachine, op: StoreBlock, map_: TensorMap, corner: Sequence[str]) -> None:
-    """One element a lane; as hardware does it, pieces of 16 bytes whole."""
+    """One element a lane; as hardware does it, pieces of 16 bytes whole, and nothing where an offset is negative."""
     block = _Block(machine, op, map_, corner)
+    legal = block.has_offsets()
 
     def element(lane: Lane) -> LaneRegisters:
         pointer, inside = block.place(lane, WIDEST // block.access.element.size)
         start = addresses(machine, lane, op.buffer, None, block.there)(0)
         values = machine.shared_load(lane, block.access.element, start, 1)
-        machine.store(lane, block.access, pointer, 0, inside, values)
+        written = lane.two("and", "i1", inside, lane.broadcast(i1, legal))
+        machine.store(lane, block.access, pointer, 0, written, values)
         return []
 
     machine.each_lane([], element, block.lanes)
@@ -116,6 +118,13 @@ class _Block:
         self._starts = {axis: text.op(f"sext i32 {at} to i64") for axis, at in pairs}
         self._extents = [_extent(machine, each) for each in array.shape]
         self._strides = [_given(machine, each) for each in array.strides]
+
+    def has_offsets(self) -> str:
+        """Whether none of them is negative."""
+        text, legal = self._machine.text, "true"
+        for start in self._starts.values():
+            legal = text.op(f"and i1 {legal}, {text.op(f'icmp sge i64 {start}, 0')}")
+        return legal
 
     def place(self, lane: Lane, piece: int = 1) -> tuple[str, str]:
         """Where the lane's element lies, and whether that is within the array, or the first of its piece along rows of so many."""
