@@ -21,6 +21,7 @@ from teenybuild.compiler.layout.operands import FitOperands
 from teenybuild.compiler.layout.policy import TF32_SINCE, Policy, gpu_policy
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.passes.access import shared_arguments, written_arguments
+from teenybuild.compiler.passes.anchor import AnchorPointers
 from teenybuild.compiler.passes.fuse import FuseMultiplyAdd
 from teenybuild.compiler.passes.hoist import HoistLoads
 from teenybuild.compiler.passes.order import OrderScalars
@@ -118,7 +119,11 @@ def passes(job: Job) -> tuple[Pass, ...]:
     # On simplified IR, where "has no other use" is true as it stands; it leaves products without uses and constants twice.
     fuse = (FuseMultiplyAdd(), Simplify()) if settings.enable_fp_fusion else ()
     # Where lanes wait for each other; on the final program, while a load is still one operation.
-    lanes = (HoistLoads(settings.threads), OrderScalars()) if job.target.arch is not None else ()
+    lanes = (
+        (AnchorPointers(), HoistLoads(settings.threads), OrderScalars())
+        if job.target.arch is not None
+        else ()
+    )
     return (rearrange, JoinProducts(), *fuse, *lanes)
 
 

@@ -49,7 +49,7 @@ HANDLED = {
     ttg.OpenSignals, ttg.CloseSignals, ttg.Expect, ttg.CopyBlock, ttg.Await, ttg.StoreBlock,
     ttg.GroupMma, ttg.WaitProducts, scf.For, scf.While, scf.If,
     constant.Constant, tt.GetProgramId, tt.GetNumPrograms, tt.Splat, tt.MakeRange, tt.Broadcast, tt.Reshape, tt.ExpandDims, tt.Trans,
-    tt.Barrier, tt.Print, tt.Assert, tt.InlineAsm,
+    tt.Barrier, tt.Print, tt.Assert, tt.InlineAsm, ttg.Sealed,
     tt.AtomicRmw,
     tt.AtomicCas, tt.Gather, tt.Histogram, moves.Exchange, moves.Half, moves.Twice,
 }  # fmt: skip

@@ -23,7 +23,7 @@ class Builder:
 
     def add(self, op: Op) -> Op:
         """Appends ``op``, stamped with the current place."""
-        op.location = self.location  # type: ignore[misc]  # shadows the class default on this instance
+        op.at(self.location)
         self.block.ops.append(op)
         return op
 

@@ -14,9 +14,9 @@ else an attribute.  The class says its result types (``infer``), how it prints (
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, dataclass_transform
+from typing import ClassVar, Protocol, Self, dataclass_transform
 
 from teenybuild.compiler.ir.types import Type, spell
 
@@ -130,7 +130,16 @@ class Op:
         cls.attribute_fields = tuple(attributes)
 
     def __post_init__(self) -> None:
-        self.__dict__["results"] = tuple(Value(t, self) for t in self.infer())
+        self.set_results(Value(t, self) for t in self.infer())
+
+    def at(self, location: Location | None) -> Self:
+        """The same operation, which the source has there."""
+        self.__dict__["location"] = location
+        return self
+
+    def set_results(self, results: Iterable[Value]) -> None:
+        """Gives it other results: more values that it carries, or fewer."""
+        self.__dict__["results"] = tuple(results)
 
     @property
     def result(self) -> Value:
@@ -181,7 +190,7 @@ class Op:
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new.map_operands(f)
-        new.__dict__["results"] = tuple(Value(r.type, new) for r in self.results)
+        new.set_results(Value(r.type, new) for r in self.results)
         return new
 
     # What a class says about itself ---------------------------------------------------------------------------

@@ -62,7 +62,7 @@ class Loop(Op):
             block.args = [arg for arg in block.args if arg not in dropped]
             if isinstance(block.terminator, Condition):
                 block.terminator.values = tuple(block.args)
-        self.__dict__["results"] = kept(self.results)
+        self.set_results(kept(self.results))
 
     def _check_yield(self) -> None:
         last = self.blocks[-1].terminator

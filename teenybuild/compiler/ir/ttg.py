@@ -26,6 +26,15 @@ class ConvertLayout(Op, name="ttg.convert_layout", traits=PURE):
         return (self.source.type,)
 
 
+class Sealed(Op, name="ttg.sealed", traits=PURE):
+    """The same i64, of which a code generator is told nothing: it would count up everything that hangs on it, each by itself."""
+
+    source: Operand
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.source.type,)
+
+
 class Mma(Op, name="ttg.mma", traits=PURE):
     """A product on tensor cores, whose operands and result lie as :mod:`~teenybuild.compiler.layout.fragments` says."""
 

@@ -474,7 +474,7 @@ class _Rewrite:
 
     def _keep(self, op: Op, old: Op) -> None:
         """Appends a rewritten operation; its results take the old ones' homes."""
-        op.location = old.location  # type: ignore[misc]  # shadows the class default on this instance
+        op.at(old.location)
         for new, was in zip(op.results, old.results, strict=True):
             if isinstance(was.type, Tile):
                 new.layout = self._homes[was]
@@ -553,7 +553,7 @@ class _Rewrite:
         assert op.array is not None
         size, fastest = dtype_of(op.value.type).size, boxes.axes[0]
         staged = self._add(ttg.Staged(self._home(op.value)))
-        staged.location = op.location  # type: ignore[misc]  # shadows the class default on this instance
+        staged.at(op.location)
         staged.result.layout = placed(shape_of(op.value.type), fastest, size)
         # What another access may touch must be written before that; and one place must not be written twice at once.
         settled = op.array.base in self._blocks.shared or not any(self._is_new(v) for v in op.corner)
@@ -700,7 +700,7 @@ class _Rewrite:
         made = scope.staged.get((value, fastest))
         if made is None:
             op = make()
-            op.location = value.op.location if value.op else None  # type: ignore[misc]
+            op.at(value.op.location if value.op else None)
             made = scope.staged[value, fastest] = self._add(op, scope).results[0]
             made.layout = placed(shape_of(value.type), fastest, dtype_of(value.type).size)
         return made
@@ -726,7 +726,7 @@ class _Rewrite:
                 end = scf.Condition(self._scalar(last.condition), self._at_home(last.values, like))
             case last:
                 end = scf.Yield(self._at_home(last.operands, like))
-        end.location = last.location  # type: ignore[misc]  # shadows the class default on this instance
+        end.at(last.location)
         self._add(end)
         self._scopes.pop()
         return Block(args, scope.ops)
@@ -765,7 +765,7 @@ class _Rewrite:
             scope = scope or self._scopes[-1]
             move = ttg.ConvertLayout(self._new[value])
             made = self._add(move, scope).results[0]
-            move.location = value.op.location if value.op else None  # type: ignore[misc]
+            move.at(value.op.location if value.op else None)
         made.layout = layout
         scope.made[value, layout] = made
         self._axes.copy_to(made, value)

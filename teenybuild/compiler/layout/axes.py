@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import gcd
 
-from teenybuild.compiler.ir import arith, scf, tt
+from teenybuild.compiler.ir import arith, scf, tt, ttg
 from teenybuild.compiler.ir.constant import Constant
 from teenybuild.compiler.ir.core import Block, Function, Op, Value
 from teenybuild.compiler.ir.types import Pointer, element, shape_of
@@ -473,6 +473,7 @@ _RULES: Mapping[type[Op], Callable[[Op, Get], AxisInfo]] = {
     tt.ExpandDims: _expand_dims,
     tt.Trans: _trans,
     tt.AddPtr: _add,
+    ttg.Sealed: lambda op, get: get(op.operands[0]),
     tt.Bitcast: _bitcast,
     tt.IntToPtr: _bitcast,
     tt.PtrToInt: _bitcast,

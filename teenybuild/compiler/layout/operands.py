@@ -68,7 +68,7 @@ class _Fitted:
             self.result = self._three(op)
 
     def _add(self, op: Op) -> Value:
-        op.location = self._like.location  # type: ignore[misc]  # shadows the class default on this instance
+        op.at(self._like.location)
         self.ops.append(op)
         return op.results[0]
 

@@ -97,6 +97,9 @@ class FunctionLowering:
             ttg.StoreBlock: lambda op: lower_store_block(machine, cast(ttg.StoreBlock, op)),
             ttg.Await: lambda op: lower_await(machine, cast(ttg.Await, op)),
             ttg.Publish: lambda op: machine.publish(cast(ttg.Publish, op).products),
+            ttg.Sealed: lambda op: machine.set_scalar(
+                op.results[0], machine.sealed(machine.scalar(op.operands[0]))
+            ),
             ttg.ConvertLayout: lambda op: lower_convert(machine, cast(ttg.ConvertLayout, op)),
             scf.For: lambda op: lower_for(machine, cast(scf.For, op), self.block),
             scf.While: lambda op: lower_while(machine, cast(scf.While, op), self.block),

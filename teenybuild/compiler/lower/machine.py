@@ -263,6 +263,10 @@ class Machine(ABC):
     def coordinate(self, lane: Lane, layout: Layout, axis: int) -> str:
         """Where register 0 of the lane lies along ``axis``, i32; other registers differ by a constant XOR."""
 
+    def sealed(self, value: str) -> str:
+        """The same i64, whose origin the code generator does not know."""
+        return value
+
     @abstractmethod
     def program_id(self, axis: str) -> str:
         """The program's coordinate, i32."""

@@ -50,7 +50,7 @@ def _block(block: Block, uses: dict[Value, int], replaced: dict[Value, Value]) -
         fused = _fuse(op, uses, here)
         if fused:
             for new in fused:
-                new.location = op.location  # type: ignore[misc]  # shadows the class default on this instance
+                new.at(op.location)
             kept.extend(fused)
             replaced[op.results[0]] = fused[-1].results[0]
             uses[fused[-1].results[0]] = uses.get(op.results[0], 0)

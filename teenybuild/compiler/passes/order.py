@@ -53,7 +53,7 @@ def _place(block: Block, late: set[Op]) -> None:
             _place(inner, late)
         if op in late:
             barrier = tt.Barrier()
-            barrier.location = op.location  # type: ignore[misc]  # shadows the class default on this instance
+            barrier.at(op.location)
             kept.append(barrier)
         kept.append(op)
     block.ops = kept

@@ -55,6 +55,6 @@ def _joined(first: Op, both: dict[type[Op], Op], replaced: dict[Value, Value]) -
     ends = TruncI(product.results[0], i32), TruncI(upper.results[0], i32)
     made: list[Op] = [a, b, product, half, upper, *ends]
     for op in made:
-        op.location = first.location  # type: ignore[misc]  # shadows the class default on this instance
+        op.at(first.location)
     replaced[low.results[0]], replaced[high.results[0]] = (end.results[0] for end in ends)
     return made

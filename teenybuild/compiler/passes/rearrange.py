@@ -37,7 +37,7 @@ def _block(block: Block, replaced: dict[Value, Value]) -> None:
         if values:
             replaced.update(zip(op.results, values, strict=True))
         for made in new:
-            made.location = op.location  # type: ignore[misc]  # shadows the class default on this instance
+            made.at(op.location)
         kept += new
     block.ops = kept
 

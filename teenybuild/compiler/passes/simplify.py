@@ -52,7 +52,7 @@ class _Forward:
                 self._replaced[op.results[0]] = folded
                 continue
             if isinstance(folded, Op):
-                folded.location = op.location  # type: ignore[misc]  # shadows the class default on this instance
+                folded.at(op.location)
                 self._replaced[op.results[0]] = folded.results[0]
                 op = folded
             if is_pure(op) and not op.blocks:
@@ -120,7 +120,7 @@ class _Forward:
         for last in (first, second):
             last.values = tuple(v for v, k in zip(last.values, keep, strict=True) if k)
         op.types = tuple(t for t, k in zip(op.types, keep, strict=True) if k)
-        op.__dict__["results"] = tuple(r for r, k in zip(op.results, keep, strict=True) if k)
+        op.set_results(r for r, k in zip(op.results, keep, strict=True) if k)
 
 
 def _exact(attribute: object) -> object:
@@ -155,4 +155,4 @@ def _drop_results(op: If, used: set[Value]) -> None:
         assert isinstance(last, Yield)
         last.values = tuple(v for v, k in zip(last.values, keep, strict=True) if k)
     op.types = tuple(t for t, k in zip(op.types, keep, strict=True) if k)
-    op.__dict__["results"] = tuple(r for r, k in zip(op.results, keep, strict=True) if k)
+    op.set_results(r for r, k in zip(op.results, keep, strict=True) if k)

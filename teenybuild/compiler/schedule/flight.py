@@ -170,7 +170,7 @@ class _Landing:
         room.result.layout = op.result.layout
         put = ttg.Put(room.result, first.result, op.source)
         for each in (room, first, put):
-            each.location = op.location  # type: ignore[misc]  # shadows the class default on this instance
+            each.at(op.location)
         self._ops += [room, first, put]
         self._now[op.result] = room.result
         self._buffers[room.result] = _Held(self._uses.get(op.result, 0))

@@ -154,10 +154,10 @@ class Pipelined:
         self._first_copies(known, stage, more)
         last = outer.body.terminator
         end = scf.Yield((*last.operands, stage, phase))
-        end.location = last.location  # type: ignore[misc]  # shadows the class default on this instance
+        end.at(last.location)
         outer.body.ops[-1] = end
         results = tuple(Value(i32, outer) for _ in range(2))
-        outer.__dict__["results"] = (*outer.results, *results)
+        outer.set_results((*outer.results, *results))
         return Written(before, here, self._closed(), flying, after)
 
     def next_turn(self, outer: scf.For) -> list[Op] | None:
@@ -284,12 +284,12 @@ class Pipelined:
         if landed.flying or not self._by_lanes:
             copying = [ttg.Publish(products=False), *copying]
         end = scf.Yield((*last.operands, *values, following, following_phase))
-        end.location = last.location  # type: ignore[misc]  # shadows the class default on this instance
+        end.at(last.location)
         op.body = Block(
             [*body.args, *ahead, stage, phase], [*landed.ops[:split], *copying, *landed.ops[split:], end]
         )
         extra = op.initial[first:]
-        op.__dict__["results"] = (*op.results, *(Value(v.type, op) for v in extra))
+        op.set_results((*op.results, *(Value(v.type, op) for v in extra)))
         for result, value in zip(op.results[first:], extra, strict=True):
             result.layout = value.layout
         return landed.flying
@@ -297,7 +297,7 @@ class Pipelined:
     # Pieces -----------------------------------------------------------------------------------------------------
 
     def _add_op(self, op: Op, like: Op | None = None) -> Op:
-        op.location = (like or self._op).location  # type: ignore[misc]  # shadows the class default on this instance
+        op.at((like or self._op).location)
         self._ops.append(op)
         return op
 

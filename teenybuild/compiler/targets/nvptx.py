@@ -371,6 +371,9 @@ class GpuMachine(GpuArithmetic):
             ("coordinate", bases), lambda: thread_position(self.uniform, self.thread(self.uniform), bases)
         )
 
+    def sealed(self, value: str) -> str:
+        return self.text.op(f'call i64 asm "mov.b64 $0, $1;", "=l,l"(i64 {value})')
+
     def program_id(self, axis: str) -> str:
         return self._special(f"ctaid.{axis}", (1 << 31) - 1)
 

@@ -123,11 +123,11 @@ class _Lift:
 
     def _put(self, op: Op, lifted: Op) -> None:
         self._s.builder.add(lifted)
-        lifted.location = op.location  # type: ignore[misc]  # shadows the class default on this instance
+        lifted.at(op.location)
         self.known.update(zip(op.results, lifted.results, strict=True))
 
 
 def _inferred(op: Op) -> Op:
     """The operation with results as its operands now say."""
-    op.__dict__["results"] = tuple(Value(t, op) for t in op.infer())
+    op.set_results(Value(t, op) for t in op.infer())
     return op
