@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import copysign
+
 from teenybuild.compiler.ir import numbers
 from teenybuild.compiler.ir.core import PURE, Names, Op, Value
 from teenybuild.compiler.ir.types import Tile, Type, dtype_of, spell
@@ -37,3 +39,8 @@ def constant(value: int | float, type_: Type) -> Constant:
 def constant_of(value: Value) -> int | float | None:
     """The number a value is known to be (in every element), or None."""
     return value.op.value if isinstance(value.op, Constant) else None
+
+
+def is_positive_zero(known: int | float | None) -> bool:
+    """Whether a number is known, and all its bits are zero: -0.0 is another."""
+    return known is not None and known == 0 and copysign(1, known) > 0

@@ -22,10 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import copysign
 
 from teenybuild.compiler.ir import scf, tt, ttg
-from teenybuild.compiler.ir.constant import constant_of
+from teenybuild.compiler.ir.constant import constant_of, is_positive_zero
 from teenybuild.compiler.ir.core import ELEMENTWISE, Block, Function, Op, Value, walk
 from teenybuild.compiler.ir.types import Tile, dtype_of
 from teenybuild.compiler.layout.assign import fastest_axes, neighbours
@@ -166,15 +165,10 @@ class Overlap:
         return swizzle(layout, turned.pop(), size, neighbours(op, layout, self.axes))
 
     def _copied_by_lanes(self, op: tt.Load) -> bool:
-        if op.other is not None and not _is_zero(constant_of(op.other)):
+        if op.other is not None and not is_positive_zero(constant_of(op.other)):
             return False
         count = neighbours(op, _layout(op.result), self.axes)
         return count * dtype_of(op.result.type).size >= _NARROWEST
-
-
-def _is_zero(known: int | float | None) -> bool:
-    """Whether it is what copies leave where a mask is off; -0.0 is not."""
-    return known is not None and known == 0 and copysign(1, known) > 0
 
 
 def _together(places: View, layout: Layout, count: int) -> bool:

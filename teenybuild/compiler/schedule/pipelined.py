@@ -281,6 +281,11 @@ class Pipelined:
         if landed.flying:
             assert landed.done is not None
             split = 1 + landed.ops.index(landed.done)
+            if self._stages > 2 and self._by_lanes:
+                # There is time: behind the last product, copies hold up nothing that the products wait for.
+                split = max(
+                    split, *(1 + i for i, op in enumerate(landed.ops) if isinstance(op, ttg.GroupMma))
+                )
         if landed.flying or not self._by_lanes:
             copying = [ttg.Publish(products=False), *copying]
         end = scf.Yield((*last.operands, *values, following, following_phase))

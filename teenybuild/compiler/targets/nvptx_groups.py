@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from teenybuild.compiler.ir.constant import constant_of, is_positive_zero
 from teenybuild.compiler.ir.ttg import GroupMma, WaitProducts
 from teenybuild.compiler.ir.types import Tile, dtype_of
 from teenybuild.compiler.layout.fragments import GROUP, ROW_BYTES, GroupPart
@@ -33,6 +34,8 @@ def multiply_group(machine: GpuMachine, op: GroupMma, product: GroupProduct) -> 
     All steps of one part of the result are one piece of assembly, so that what they add to goes in and out once.
     """
     text = machine.text
+    # Zeros need not be there: the first step of each part begins its sums.
+    begins = is_positive_zero(constant_of(op.c))
     held_sums = machine.all_registers(op.c)
     kind, sums = held_sums[0][0], [name for _, name in held_sums]
     source, total = dtype_of(op.a.type), dtype_of(op.c.type)
@@ -55,12 +58,15 @@ def multiply_group(machine: GpuMachine, op: GroupMma, product: GroupProduct) -> 
                     for i in range(0, len(registers), many)
                 ]
             operands.append(("l", f"i64 {_moved(machine, right, product.b.starts[step.b])}"))
-        assembly = _assembly(op, product, part, last=last)
+        assembly = _assembly(op, product, part, begins=begins, last=last)
         results = f"{{ {', '.join([kind] * count)} }}"
         constraints = [f"={_SUMS[total][1]}"] * count
-        constraints += [str(i) for i in range(count)] + [letter for letter, _ in operands]
         mine = range(first, first + count)
-        arguments = [*(f"{kind} {sums[r]}" for r in mine), *(value for _, value in operands)]
+        arguments = [value for _, value in operands]
+        if not begins:
+            constraints += [str(i) for i in range(count)]
+            arguments = [*(f"{kind} {sums[r]}" for r in mine), *arguments]
+        constraints += [letter for letter, _ in operands]
         found = text.op(
             f'call {results} asm sideeffect "{assembly}", "{",".join([*constraints, "~{memory}"])}"({", ".join(arguments)}) #5'
         )
@@ -74,19 +80,23 @@ def _registers(columns: int, total: DType) -> int:
     return columns // 2 * total.size // 4
 
 
-def _assembly(op: GroupMma, product: GroupProduct, part: GroupPart, *, last: bool) -> str:
-    """Numbers of operands: the sums, the same again as they come in, then those of each step in order."""
+def _assembly(op: GroupMma, product: GroupProduct, part: GroupPart, *, begins: bool, last: bool) -> str:
+    """Numbers of operands: the sums, the same again as they come in (unless it ``begins`` them), then those of each step in order."""
     count = _registers(part.columns, dtype_of(op.c.type))
     sums = ", ".join(f"${i}" for i in range(count))
     a, b, total = (dtype_of(v.type) for v in (op.a, op.b, op.c))
     kinds = f"{_SUMS[total][0]}.{_KINDS[a]}.{_KINDS[b]}"
     name = f"wgmma.mma_async.sync.aligned.m64n{part.columns}k{ROW_BYTES // a.size}.{kinds}"
-    at = 2 * count
+    at = count if begins else 2 * count
     lines = ["{ .reg .pred p;", "setp.eq.u32 p, 0, 0;", "wgmma.fence.sync.aligned;"]
-    # Sums count (scale-d); of floats, neither operand is negated; of two bytes, which of them run along their other axis.
-    scales = "p, 1, 1" if total.is_float else "p"
+    if begins:
+        lines.insert(2, ".reg .pred none; setp.ne.u32 none, 0, 0;")
     turned_b = _turned(b, product.b)
-    for step in part.steps:
+    for number, step in enumerate(part.steps):
+        # Whether sums count (scale-d); of floats, neither operand is negated; of two bytes, which of them run along their other axis.
+        scales = "none" if begins and number == 0 else "p"
+        if total.is_float:
+            scales += ", 1, 1"
         if isinstance(step.a, int):
             assert product.a is not None
             left, turned = f"${at}", _turned(a, product.a)
