@@ -399,9 +399,11 @@ def kernel(a, o, BLOCK: tl.constexpr):
     assert_same_bits(run(source, arguments, {"BLOCK": 64})["o"], wanted)
 
 
-@pytest.mark.parametrize("corner", [(0, -1), (-3, -5), (-8, -8), (0, -64), (3, 2), (40, 60), (0, -(1 << 31))])
+@pytest.mark.parametrize(
+    "corner", [(0, -1), (-3, -5), (-8, -8), (0, -64), (3, 2), (3, 4), (40, 60), (0, -(1 << 31))]
+)
 def test_stores_begin_where_arrays_do(corner: tuple[int, int]) -> None:
-    """Hardware writes pieces of 16 bytes whole, or not at all: those of which a part lies before the array are for lanes."""
+    """Hardware writes pieces of 16 bytes whole, and refuses blocks that begin within one, or before the array: those are for lanes."""
     source = """
 @triton.jit
 def kernel(a, o, m, n, BLOCK: tl.constexpr):

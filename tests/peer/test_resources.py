@@ -116,7 +116,7 @@ def test_products_of_descriptors(function: str, tile: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize(
     ("rows", "columns", "width", "stages", "warps"),
-    [(128, 64, 64, 3, 8), (128, 128, 128, 3, 8)],
+    [(128, 64, 64, 3, 8), (128, 64, 128, 2, 4), (128, 128, 128, 3, 8)],
 )
 def test_attention(rows: int, columns: int, width: int, stages: int, warps: int, causal: bool) -> None:
     const = {"HEAD_DIM": width, "BLOCK_M": rows, "BLOCK_N": columns, "CAUSAL": causal, "RAGGED": False}

@@ -591,9 +591,8 @@ class _Rewrite:
     def _writable(self, op: tt.Store, fastest: int) -> Value | None:
         """Whether hardware can write a block; None where it is known to.
 
-        Its offsets must not be negative (CUDA programming guide, tensor memory accelerator: the instruction is illegal then). Along rows it
-        writes whole pieces of 16 bytes, beyond their end too (measured on an H200): the block lies before the end, or else the
-        array ends, and the block begins, where pieces do.
+        It writes pieces of 16 bytes along rows, each of them whole: beyond the end of a row too. A block must begin where one does, and not before the
+        array on any axis, or the instruction is illegal (both measured on an H200; of the second, CUDA programming guide).
         """
         assert op.array is not None
         corner, extent = op.corner[fastest], op.array.shape[fastest]
@@ -604,26 +603,30 @@ class _Rewrite:
             for start, length in zip(op.corner, shape_of(op.value.type), strict=True)
             if not self._axes[start].nonnegative
         ]
-        if self._divisor(extent) % many or self._axes[corner].divisor % many:
-            asked.append(self._whole_pieces(op, fastest, many))
+        if self._axes[corner].divisor % many:
+            asked.append(self._begins_piece(self._scalar(corner), many))
+        if self._divisor(extent) % many:
+            asked.append(self._ends_well(op, fastest, many))
         result = None
         for each in asked:
             result = each if result is None else self._add(arith.AndI(result, each)).results[0]
         return result
 
-    def _whole_pieces(self, op: tt.Store, fastest: int, many: int) -> Value:
+    def _ends_well(self, op: tt.Store, fastest: int, many: int) -> Value:
+        """Whether a block ends within the array, or the array where a piece does."""
         assert op.array is not None
-        end = self._extent(op.array.shape[fastest])
+        end, start = self._extent(op.array.shape[fastest]), self._scalar(op.corner[fastest])
         kind = dtype_of(end.type)
-        start = self._scalar(op.corner[fastest])
         if kind != i32:
             start = self._add(arith.ExtSI(start, kind)).results[0]
         length = self._number(shape_of(op.value.type)[fastest], kind)
         last = self._add(arith.SubI(end, length)).results[0]
-        before_end = self._add(arith.CmpI("sle", start, last)).results[0]
-        both = self._add(arith.OrI(start, end)).results[0]
-        left = self._add(arith.AndI(both, self._number(many - 1, kind))).results[0]
-        return self._add(arith.OrI(before_end, self._compared("eq", left, 0))).results[0]
+        within = self._add(arith.CmpI("sle", start, last)).results[0]
+        return self._add(arith.OrI(within, self._begins_piece(end, many))).results[0]
+
+    def _begins_piece(self, at: Value, many: int) -> Value:
+        within = self._add(arith.AndI(at, self._number(many - 1, dtype_of(at.type)))).results[0]
+        return self._compared("eq", within, 0)
 
     def _compared(self, how: str, value: Value, number: int) -> Value:
         return self._add(arith.CmpI(how, value, self._number(number, dtype_of(value.type)))).results[0]

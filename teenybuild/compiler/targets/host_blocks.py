@@ -84,9 +84,9 @@ def copy_block(
 
 
 def store_block(machine: HostMachine, op: StoreBlock, map_: TensorMap, corner: Sequence[str]) -> None:
-    """One element a lane; as hardware does it, pieces of 16 bytes whole, and nothing where an offset is negative."""
+    """One element a lane; as hardware does it, pieces of 16 bytes whole; and nothing where hardware would refuse."""
     block = _Block(machine, op, map_, corner)
-    legal = block.has_offsets()
+    legal = block.may_be_stored()
 
     def element(lane: Lane) -> LaneRegisters:
         pointer, inside = block.place(lane, WIDEST // block.access.element.size)
@@ -119,12 +119,14 @@ class _Block:
         self._extents = [_extent(machine, each) for each in array.shape]
         self._strides = [_given(machine, each) for each in array.strides]
 
-    def has_offsets(self) -> str:
-        """Whether none of them is negative."""
+    def may_be_stored(self) -> str:
+        """Whether no offset is negative, and that along rows a multiple of 16 bytes."""
         text, legal = self._machine.text, "true"
         for start in self._starts.values():
             legal = text.op(f"and i1 {legal}, {text.op(f'icmp sge i64 {start}, 0')}")
-        return legal
+        piece = WIDEST // self.access.element.size
+        within = text.op(f"and i64 {self._starts[self._fastest]}, {piece - 1}")
+        return text.op(f"and i1 {legal}, {text.op(f'icmp eq i64 {within}, 0')}")
 
     def place(self, lane: Lane, piece: int = 1) -> tuple[str, str]:
         """Where the lane's element lies, and whether that is within the array, or the first of its piece along rows of so many."""
