@@ -151,7 +151,23 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument(
         "--loader-dir", metavar="DIR", help="where the generated package goes (the build directory)"
     )
+    build.add_argument(
+        "--locked",
+        action="store_true",
+        help="fail where anything differs from the lock that teenybuild lock wrote",
+    )
+    build.add_argument(
+        "--check-reproducible", action="store_true", help="build twice more, apart, and compare all bytes"
+    )
     build.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    lock = add("lock", "build everything, and record in kernels.lock what came out")
+    lock.add_argument("-j", "--jobs", type=_positive, metavar="N", help="compile in N processes (all cores)")
+    lock.add_argument("--cache-dir", metavar="DIR", help="where compiled kernels are kept")
+    lock.add_argument(
+        "--allow-import",
+        action="store_true",
+        help="let the build run the kernel files whose manifest says import = true",
+    )
     check = add("check", "check the manifest and type-check every kernel; compile nothing")
     add_selection(check)
     listing = add("list", "every specialisation: id, target, key, state")
@@ -160,6 +176,11 @@ def _parser() -> argparse.ArgumentParser:
     add_selection(shown)
     shown.add_argument("id", metavar="ID", help="an id that list shows")
     shown.add_argument("--stage", choices=STAGES, default="ptx", help="what to show (ptx)")
+    explained = add(
+        "explain", "why a specialisation would be compiled, or would not: which part of its key moved"
+    )
+    add_selection(explained)
+    explained.add_argument("id", metavar="ID", help="an id that list shows")
     clean = add("clean", "remove what was built (the cache stays)")
     clean.add_argument("--cache", action="store_true", help="empty the cache too")
     clean.add_argument("--cache-dir", metavar="DIR", help="which cache --cache means")
@@ -207,15 +228,22 @@ def _build(parsed: argparse.Namespace) -> int:
     from teenybuild.build import build
 
     started = time.monotonic()
+    project = _project(parsed)
     with _Progress(parsed.quiet or parsed.json) as progress:
-        report = build(_project(parsed), jobs=parsed.jobs, force=parsed.force, progress=progress.step)
+        report = build(project, jobs=parsed.jobs, force=parsed.force, progress=progress.step)
+    if report.ok and parsed.locked:
+        from teenybuild.locked import differences
+
+        report.diagnostics += differences(project)
+    compared = 0
+    if report.ok and parsed.check_reproducible:
+        from teenybuild.reproducible import compare
+
+        result = compare(project)
+        report.diagnostics += result.differences
+        compared = result.files
     seconds = time.monotonic() - started
-    for text in report.damaged:
-        _error(f"teenybuild: a cache entry was damaged and has been rebuilt: {text}")
-    for diagnostic in report.diagnostics:
-        _error(show(diagnostic))
-    for text in report.bugs:
-        _error(f"teenybuild: bug: {text}\nThis is a bug in teenybuild, not in your input; please report it.")
+    _say_what_is_wrong(report)
     if parsed.json:
         _print_json(
             "build",
@@ -233,6 +261,42 @@ def _build(parsed: argparse.Namespace) -> int:
         )
     elif not parsed.quiet:
         print(_build_summary(report, seconds))
+        if compared and report.ok:
+            print(f"reproducible: {_counted(compared, 'file')} came out of two builds alike")
+    return BUG if report.bugs else (DONE if report.ok else WRONG)
+
+
+def _say_what_is_wrong(report: Report) -> None:
+    for text in report.damaged:
+        _error(f"teenybuild: a cache entry was damaged and has been rebuilt: {text}")
+    for diagnostic in report.diagnostics:
+        _error(show(diagnostic))
+    for text in report.bugs:
+        _error(f"teenybuild: bug: {text}\nThis is a bug in teenybuild, not in your input; please report it.")
+
+
+def _lock(parsed: argparse.Namespace) -> int:
+    from teenybuild.build import build
+    from teenybuild.locked import lock_path, write_lock
+
+    project = _project(parsed)
+    with _Progress(parsed.json) as progress:
+        report = build(project, jobs=parsed.jobs, progress=progress.step)
+    _say_what_is_wrong(report)
+    changed = report.ok and write_lock(project)
+    if parsed.json:
+        _print_json(
+            "lock",
+            report.ok,
+            artifacts=report.artifacts,
+            changed=changed,
+            lock=str(lock_path(project)),
+            diagnostics=_diagnostics_json(report.diagnostics),
+            bugs=report.bugs,
+        )
+    elif report.ok:
+        how = "locked" if changed else "locked already"
+        print(f"{how}: {_counted(report.artifacts, 'artifact')} in {lock_path(project).name}")
     return BUG if report.bugs else (DONE if report.ok else WRONG)
 
 
@@ -327,6 +391,17 @@ def _show(parsed: argparse.Namespace) -> int:
     return DONE
 
 
+def _explain(parsed: argparse.Namespace) -> int:
+    from teenybuild.explain import explain
+
+    found = explain(_project(parsed), parsed.id)
+    if parsed.json:
+        _print_json("explain", True, id=parsed.id, targets=[each.json() for each in found])
+    else:
+        print("\n".join(each.text() for each in found))
+    return DONE
+
+
 def _clean(parsed: argparse.Namespace) -> int:
     from teenybuild.inspection import clean
 
@@ -353,9 +428,11 @@ def _doctor(parsed: argparse.Namespace) -> int:
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "init": _init,
     "build": _build,
+    "lock": _lock,
     "check": _check,
     "list": _list,
     "show": _show,
+    "explain": _explain,
     "clean": _clean,
     "doctor": _doctor,
 }
@@ -377,8 +454,8 @@ def _in_build_directory() -> tuple[Project, Path]:
 
 def _chunk(arguments: list[str]) -> int:
     from teenybuild.build import FORCE_VARIABLE, RUN_VARIABLE
-    from teenybuild.project import CACHE, RESULTS, STAMPS
-    from teenybuild.worker import result_json, run_chunk, write_stamp
+    from teenybuild.project import CACHE, KEYS, RESULTS, STAMPS
+    from teenybuild.worker import result_json, run_chunk, write_keys, write_stamp
 
     project, build = _in_build_directory()
     plan_path, stamp_path = (build / a for a in arguments)
@@ -392,6 +469,7 @@ def _chunk(arguments: list[str]) -> int:
 
     write_if_changed(result, (json.dumps(result_json(outcome, run), indent=1) + "\n").encode())
     if outcome.ok:
+        write_keys(build / KEYS / stamp_path.relative_to(build / STAMPS), plan, outcome)
         write_stamp(stamp_path, plan, outcome)
         return DONE
     if not run:

@@ -21,6 +21,7 @@ from teenybuild.project import (
     CONFIG,
     DEPFILE,
     IMPORTED,
+    KEYS,
     LINES,
     NINJA,
     PACKAGE_STAMP,
@@ -110,21 +111,27 @@ def listing(project: Project) -> list[Row]:
     return rows
 
 
+def selected(project: Project, found: Plan, sources: Sources, id_: str) -> list[Job]:
+    """The compiles of one specialisation, a target each. Raises :class:`UserError` where there are none."""
+    matching = [j for s, j in jobs(project, found, sources) if s.id == id_]
+    if not matching:
+        hint = (
+            did_you_mean(id_, [s.id for s in found.specialisations]) or "teenybuild list shows what there is"
+        )
+        raise error(f"there is no specialisation {id_}", hint=hint)
+    return matching
+
+
 _FILES = {"source": "py", "mlir": "mlir", "llvm": "ll", "ptx": "ptx"}
 
 
 def stage(project: Project, id_: str, target: str | None, wanted: str) -> str:
     """One stage of one specialisation, as text. Raises :class:`UserError` where there is none."""
     found, sources = read_plan(project)
-    matching = [(s, j) for s, j in jobs(project, found, sources) if s.id == id_]
-    if not matching:
-        hint = (
-            did_you_mean(id_, [s.id for s in found.specialisations]) or "teenybuild list shows what there is"
-        )
-        raise error(f"there is no specialisation {id_}", hint=hint)
+    matching = selected(project, found, sources, id_)
     if target is None and wanted == "ptx":
-        matching = [m for m in matching if m[1].target.machine == "gpu"] or matching
-    _, job_ = matching[0]
+        matching = [m for m in matching if m.target.machine == "gpu"] or matching
+    job_ = matching[0]
     if wanted == "ptx" and job_.target.machine == "cpu":
         raise error(
             f"{id_} for {job_.target.name} has no PTX",
@@ -152,7 +159,7 @@ def clean(project: Project, *, cache: bool) -> int:
     package = recorded_directory(project.build / PACKAGE_STAMP)
     if package is not None:
         removed += remove_package(package)
-    for name in (PLANS, STAMPS, RESULTS, LINES, IMPORTED):
+    for name in (PLANS, STAMPS, RESULTS, LINES, IMPORTED, KEYS):
         removed += sum(1 for p in (project.build / name).rglob("*") if p.is_file())
         shutil.rmtree(project.build / name, ignore_errors=True)
     for name in (CONFIG, NINJA, DEPFILE, TOOLCHAIN, CACHE, STATE, ".ninja_log", ".ninja_deps"):

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Counts changes to the list of fields.
 KEY_FORMAT = "1"
+#: Fields that are pairs of a name and a value each.
+LISTS = ("types", "consts", "options", "assume")
 
 #: Everything below the package's directory whose text decides what comes out of a compile.
 _COMPILER_SOURCES = ("compiler", "dtypes.py", "targets.py", "types.py")
@@ -34,6 +36,19 @@ def encode(fields: Mapping[str, str]) -> bytes:
             parts.append(b"%d:" % len(text))
             parts.append(text)
     return b"".join(parts)
+
+
+def decode(text: str) -> dict[str, str]:
+    """The reverse of :func:`encode`, of a field that is a list of pairs itself."""
+    data = text.encode()
+    parts: list[str] = []
+    at = 0
+    while at < len(data):
+        colon = data.index(b":", at)
+        end = colon + 1 + int(data[at:colon])
+        parts.append(data[colon + 1 : end].decode())
+        at = end
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def _listed(pairs: Iterable[tuple[str, str]]) -> str:

@@ -13,8 +13,8 @@ from typing import Any
 from teenybuild.diagnostics import error
 
 #: Directories below the build directory: what each edge is to do, what came of it, what it said, where lines of it come from; what
-#: importing kernel files told.
-PLANS, STAMPS, RESULTS, LINES, IMPORTED = "plan", "stamps", "results", "lines", "imported"
+#: importing kernel files told; what keys were made of.
+PLANS, STAMPS, RESULTS, LINES, IMPORTED, KEYS = "plan", "stamps", "results", "lines", "imported", "keys"
 #: Files in it.
 CONFIG, CACHE, TOOLCHAIN = "config.json", "cache.json", "toolchain.json"
 NINJA, DEPFILE = "build.ninja", "build.ninja.d"

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from teenybuild.api import build_entry, job_key
+from teenybuild.api import build_entry, job_key, short_fields
 from teenybuild.cache import Cache, write_if_changed
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.pipeline import Job, front
@@ -42,6 +42,8 @@ class Outcome:
     bugs: list[str] = field(default_factory=list[str])
     damaged: list[str] = field(default_factory=list[str])
     members: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    #: What each member's key was made of, for ``explain``.
+    keys: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     @property
     def ok(self) -> bool:
@@ -116,6 +118,7 @@ def _keep(
         "name": job_.reached.function.name,
         "files": dict(description["files"]),
     }
+    outcome.keys[spec.id] = short_fields(job_)
 
 
 def check_outputs(plan: dict[str, Any], job_: Job, arguments: Sequence[dict[str, Any]]) -> list[Diagnostic]:
@@ -344,3 +347,9 @@ def result_json(outcome: Outcome, run: str) -> dict[str, Any]:
 def write_stamp(path: Path, plan: dict[str, Any], outcome: Outcome) -> None:
     """Writes the stamp if it changed, so that ninja's ``restat`` sees whether anything did."""
     write_if_changed(path, (json.dumps(stamp_json(plan, outcome), indent=1) + "\n").encode())
+
+
+def write_keys(path: Path, plan: dict[str, Any], outcome: Outcome) -> None:
+    """Writes down what the keys in the stamp were made of."""
+    members = {m["id"]: outcome.keys[m["id"]] for m in plan["members"]}
+    write_if_changed(path, (json.dumps(members, indent=1) + "\n").encode())

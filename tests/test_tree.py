@@ -38,6 +38,7 @@ LAYERS = (
     "generate worker",
     "packaging",
     "build inspection language",
+    "explain locked reproducible",
     "__init__",
     "doctor",
     "cli",

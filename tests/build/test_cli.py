@@ -43,6 +43,8 @@ def test_the_schema_is_one() -> None:
         ("check",),
         ("list",),
         ("show", "total__256"),
+        ("explain", "total__256"),
+        ("lock",),
         ("doctor",),
         ("clean",),
         ("clean", "--cache"),
@@ -57,7 +59,11 @@ def test_json_of_every_command_that_goes_well(built: TestProject, arguments: tup
     assert found["command"] == arguments[0]
 
 
-@pytest.mark.parametrize("command", [("build",), ("check",), ("list",), ("show", "total__256")], ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [("build",), ("check",), ("list",), ("show", "total__256"), ("explain", "total__256")],
+    ids=" ".join,
+)
 def test_json_of_every_command_that_goes_wrong(built: TestProject, command: tuple[str, ...]) -> None:
     built.replace("kernels.toml", 'n = "i32"', 'n = "i33"')
     done = built.run(*command, "--json")

@@ -1,0 +1,137 @@
+"""The lock: which artifact each specialisation was, by key and by digest, in a file that is kept with the sources.
+
+It lies beside the manifest, a line an artifact, so that a difference reads well in a review::
+
+    [sm_90a]
+    scale__f32__128 = { key = "…", ptx = "…" }
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from teenybuild.cache import write_if_changed
+from teenybuild.diagnostics import Diagnostic, error
+from teenybuild.keys import fingerprint
+from teenybuild.project import STAMPS, Project
+
+LOCK_VERSION = 1
+#: What of an entry is shipped, and so locked.
+_SHIPPED = ("ptx", "so")
+#: Differences that are said one by one.
+_MOST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """What is locked of one: its key, and the sha256 of the file that is shipped, both in 64 hex digits."""
+
+    key: str
+    extension: str
+    digest: str
+
+
+#: Target → id → artifact.
+Artifacts = Mapping[str, Mapping[str, Artifact]]
+
+
+def lock_path(project: Project) -> Path:
+    """The lock of a manifest: ``kernels.lock`` of ``kernels.toml``."""
+    return project.manifest.with_suffix(".lock")
+
+
+def built(project: Project) -> dict[str, dict[str, Artifact]]:
+    """What the last build has, by its stamps."""
+    found: dict[str, dict[str, Artifact]] = {}
+    for path in sorted((project.build / STAMPS).glob("*/*.json")):
+        stamp: dict[str, Any] = json.loads(path.read_bytes())
+        for id_, member in stamp["members"].items():
+            extension = next(e for e in _SHIPPED if e in member["files"])
+            artifact = Artifact(member["key"], extension, member["files"][extension])
+            found.setdefault(stamp["target"], {})[id_] = artifact
+    return found
+
+
+def write_lock(project: Project) -> bool:
+    """Records what the last build has; whether the lock is another one now."""
+    return write_if_changed(lock_path(project), _text(built(project)).encode())
+
+
+def _text(artifacts: Artifacts) -> str:
+    lines = [
+        "# Written by `teenybuild lock`. `teenybuild build --locked` fails where a build gives anything else.",
+        f"lock_version = {LOCK_VERSION}",
+        f'compiler = "{fingerprint()}"',
+    ]
+    for target in sorted(artifacts):
+        lines += ["", f"[{json.dumps(target)}]"]
+        for id_, each in sorted(artifacts[target].items()):
+            lines.append(f'{id_} = {{ key = "{each.key}", {each.extension} = "{each.digest}" }}')
+    return "\n".join(lines) + "\n"
+
+
+def read_lock(project: Project) -> tuple[str, dict[str, dict[str, Artifact]]]:
+    """The compiler's fingerprint and the artifacts. Raises :class:`UserError` where there is no lock that can be read."""
+    path = lock_path(project)
+    try:
+        raw: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        targets: dict[str, dict[str, dict[str, str]]] = {k: v for k, v in raw.items() if isinstance(v, dict)}
+        if raw["lock_version"] != LOCK_VERSION:
+            raise error(
+                f"{path.name} is of version {raw['lock_version']}, and this teenybuild writes version {LOCK_VERSION}",
+                hint="teenybuild lock writes it anew",
+            )
+        return raw["compiler"], {
+            target: {id_: _artifact(said) for id_, said in members.items()}
+            for target, members in targets.items()
+        }
+    except FileNotFoundError:
+        raise error(f"there is no {path.name}", hint="teenybuild lock writes it") from None
+    except (OSError, ValueError, KeyError, TypeError, StopIteration) as wrong:
+        raise error(f"{path.name} cannot be read: {wrong}", hint="teenybuild lock writes it anew") from None
+
+
+def _artifact(said: Mapping[str, str]) -> Artifact:
+    extension = next(e for e in _SHIPPED if e in said)
+    return Artifact(said["key"], extension, said[extension])
+
+
+def differences(project: Project) -> list[Diagnostic]:
+    """Where the last build differs from the lock, of the targets that it built. Raises :class:`UserError` where there is no lock that can be read."""
+    compiler, locked = read_lock(project)
+    now = built(project)
+    if project.settings.targets:
+        locked = {target: members for target, members in locked.items() if target in now}
+    said = list(_differences(lock_path(project).name, locked, now))
+    if not said:
+        return []
+    if len(said) > _MOST:
+        said = [*said[:_MOST], f"and {len(said) - _MOST} more differences"]
+    if compiler != fingerprint():
+        said.insert(0, f"the lock is of another compiler, {compiler[:12]}; this one is {fingerprint()[:12]}")
+    *others, last = said
+    return [*(Diagnostic(each) for each in others), Diagnostic(last, hint=_WAY_OUT)]
+
+
+_WAY_OUT = "teenybuild lock records what there is now; its difference is what to review"
+
+
+def _differences(lock: str, locked: Artifacts, now: Artifacts) -> Iterator[str]:
+    for target in sorted({*locked, *now}):
+        then, today = locked.get(target, {}), now.get(target, {})
+        for id_ in sorted({*then, *today}):
+            old, new = then.get(id_), today.get(id_)
+            what = f"{id_} for {target}"
+            if old is None:
+                yield f"{what} is not in {lock}"
+            elif new is None:
+                yield f"{what} is in {lock}, but no longer built"
+            elif old.key != new.key:
+                yield f"{what} is made from something else than {lock} says: its key is {new.key[:12]}, and was {old.key[:12]}"
+            elif old != new:
+                yield f"{what} is made from the same as {lock} says, but came out as {new.digest[:12]}, not {old.digest[:12]}"
