@@ -160,6 +160,7 @@ def build_entry(job: Job, cache: Cache, *, force: bool = False) -> tuple[Entry, 
     if not force:
         found = cache.find(name, key)
         if found is not None:
+            cache.used(found)
             return found, False
     product = compile_job(replace(job, source_name=f"{name}_{key}.py"))
     return cache.store(name, key, entry_files(product), entry_description(job, product)), True

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import json
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,6 +86,26 @@ class Cache:
             files[extension] = data
         return Entry(name, key, description, files)
 
+    def used(self, entry: Entry) -> None:
+        """Notes that a build has taken an entry: what is not used for long may go (:mod:`~teenybuild.upkeep`). Of advice alone, so never an error."""
+        path = self.path(entry.name, entry.key, "json")
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _NOTED:
+                os.utime(path)
+
+    def count(self, hits: int, misses: int) -> None:
+        """Adds to what builds have asked for, had and had not. Nor is this ever an error."""
+        if not hits + misses:
+            return
+        with contextlib.suppress(OSError):
+            file = os.open(
+                self.directory / COUNTS, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666
+            )
+            try:
+                os.write(file, b"%d %d\n" % (hits, misses))
+            finally:
+                os.close(file)
+
     def store(self, name: str, key: str, files: Mapping[str, bytes], description: Mapping[str, Any]) -> Entry:
         """Writes an entry, ``json`` last. Raises :class:`UserError` where the directory cannot be written."""
         full = {**description, "key": key, "files": {ext: digest(data) for ext, data in files.items()}}
@@ -103,17 +124,21 @@ class Cache:
         removed = 0
         if self.directory.is_dir():
             for path in sorted(self.directory.iterdir()):
-                if path.is_file() and is_ours(path.name):
+                if path.is_file() and (is_ours(path.name) or path.name == COUNTS):
                     path.unlink(missing_ok=True)
                     removed += 1
         return removed
 
 
 _EXTENSIONS = ("ptx", "so", "mlir", "ll", "py", "json")
+#: Hits and misses, a line for each chunk of a build.
+COUNTS = "teenybuild.counts"
+#: Seconds in which a second use need not be noted.
+_NOTED = 600.0
 
 
 def is_ours(name: str) -> bool:
-    """Whether a file name is one the cache gives: ``…_{64 hex digits}.{extension}``, or a temporary one."""
+    """Whether a file name is one the cache gives to files of entries: ``…_{64 hex digits}.{extension}``, or a temporary one."""
     stem, _, extension = name.removeprefix(".").partition(".")
     key = stem.rpartition("_")[2]
     known = extension.split(".")[0] in _EXTENSIONS

@@ -184,6 +184,23 @@ def _parser() -> argparse.ArgumentParser:
     clean = add("clean", "remove what was built (the cache stays)")
     clean.add_argument("--cache", action="store_true", help="empty the cache too")
     clean.add_argument("--cache-dir", metavar="DIR", help="which cache --cache means")
+    cached = add("cache", "what the cache holds, and how often it had what builds asked for")
+    cached.add_argument("--cache-dir", metavar="DIR", help="which cache (the manifest's)")
+    gc = add("gc", "remove from the cache what was not used for long; safe beside running builds")
+    gc.add_argument("--cache-dir", metavar="DIR", help="which cache (the manifest's)")
+    gc.add_argument(
+        "--max-age",
+        type=_days,
+        metavar="DAYS",
+        help="what was not used for so long goes (30, or any if --max-size is given)",
+    )
+    gc.add_argument(
+        "--max-size",
+        type=_size,
+        metavar="SIZE",
+        help="no more than so much stays: 500M, 2G; what was used last stays longest",
+    )
+    gc.add_argument("--dry-run", action="store_true", help="say what would go, and remove nothing")
     add("doctor", "what this machine has, and what is missing")
     return parser
 
@@ -194,6 +211,38 @@ def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 up")
     return int(text)
+
+
+def _days(text: str) -> float:
+    import argparse
+
+    try:
+        days = float(text)
+    except ValueError:
+        days = -1.0
+    if not 0 <= days < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of days")
+    return days
+
+
+#: What a letter behind a size multiplies it by.
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def _size(text: str) -> int:
+    import argparse
+
+    number, unit = text.upper().removesuffix("B"), ""
+    if number[-1:] in _UNITS and number[-1:]:
+        number, unit = number[:-1], number[-1]
+    if not number.isascii() or not number.replace(".", "", 1).isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size: write 500M or 2G")
+    return int(float(number) * _UNITS[unit])
+
+
+def _bytes(number: int) -> str:
+    unit = max((u for u, of in _UNITS.items() if of <= max(number, 1)), key=_UNITS.__getitem__)
+    return f"{number / _UNITS[unit]:.1f} {unit}B" if unit else f"{number} B"
 
 
 def _project(parsed: argparse.Namespace) -> Project:
@@ -413,6 +462,83 @@ def _clean(parsed: argparse.Namespace) -> int:
     return DONE
 
 
+def _cache_directory(parsed: argparse.Namespace) -> Path:
+    """The cache that is meant: by the command line or the environment, else the manifest's, else the user's."""
+    said = parsed.cache_dir or os.environ.get("TEENYBUILD_CACHE_DIR")
+    if said:
+        return Path(said)
+    if not Path(parsed.manifest).exists():
+        from teenybuild.cache import default_directory
+
+        return default_directory()
+    from teenybuild.inspection import cache_of
+
+    return cache_of(_project(parsed))
+
+
+def _cache(parsed: argparse.Namespace) -> int:
+    from teenybuild.upkeep import contents, counts
+
+    found = contents(_cache_directory(parsed))
+    asked = counts(found.directory)
+    if parsed.json:
+        _print_json(
+            "cache",
+            True,
+            directory=str(found.directory),
+            entries=len(found.entries),
+            leftovers=len(found.leftovers),
+            bytes=found.bytes,
+            hits=asked.hits,
+            misses=asked.misses,
+        )
+        return DONE
+    left = f", {_counted(len(found.leftovers), 'leftover file')}" if found.leftovers else ""
+    entries = "1 entry" if len(found.entries) == 1 else f"{len(found.entries)} entries"
+    print(f"{found.directory}: {entries}{left}, {_bytes(found.bytes)}")
+    print(f"builds found {asked.hits} artifacts there, and compiled {asked.misses}")
+    return DONE
+
+
+#: Days after which what was not used goes, if nothing is said.
+_UNUSED_DAYS = 30.0
+
+
+def _gc(parsed: argparse.Namespace) -> int:
+    from teenybuild.upkeep import DAY, collect
+
+    directory = _cache_directory(parsed)
+    days = parsed.max_age
+    if days is None and parsed.max_size is None:
+        days = _UNUSED_DAYS
+    result = collect(
+        directory,
+        max_age=None if days is None else days * DAY,
+        max_bytes=parsed.max_size,
+        dry_run=parsed.dry_run,
+    )
+    if parsed.json:
+        _print_json(
+            "gc",
+            True,
+            directory=str(directory),
+            removed=result.entries,
+            leftovers=result.leftovers,
+            bytes=result.bytes,
+            entries_left=result.entries_left,
+            bytes_left=result.bytes_left,
+            dry_run=parsed.dry_run,
+        )
+        return DONE
+    how = "would remove" if parsed.dry_run else "removed"
+    entries = "1 entry" if result.entries == 1 else f"{result.entries} entries"
+    print(
+        f"{how} {entries} and {_counted(result.leftovers, 'leftover file')}, {_bytes(result.bytes)}; "
+        f"{result.entries_left} left, {_bytes(result.bytes_left)}"
+    )
+    return DONE
+
+
 def _doctor(parsed: argparse.Namespace) -> int:
     from teenybuild.doctor import examine
 
@@ -434,6 +560,8 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "show": _show,
     "explain": _explain,
     "clean": _clean,
+    "cache": _cache,
+    "gc": _gc,
     "doctor": _doctor,
 }
 

@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from teenybuild.api import job_key
 from teenybuild.cache import Cache, Entry
@@ -150,12 +151,16 @@ def _text(entry: Entry, wanted: str) -> str:
     return entry.files[_FILES[wanted]].decode()
 
 
+def cache_of(project: Project) -> Path:
+    """The cache directory of a project, as its manifest says."""
+    return project.cache_directory(read_plan(project)[0].manifest.manifest.build.cache)
+
+
 def clean(project: Project, *, cache: bool) -> int:
     """Removes what builds wrote, the package among it, and the cache's entries where asked; how many files. Never anyone else's."""
     removed = 0
     if cache:
-        manifest = read_plan(project)[0].manifest.manifest
-        removed += Cache(project.cache_directory(manifest.build.cache)).clear()
+        removed += Cache(cache_of(project)).clear()
     package = recorded_directory(project.build / PACKAGE_STAMP)
     if package is not None:
         removed += remove_package(package)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from teenybuild.cache import is_ours
 from teenybuild.diagnostics import Diagnostic, error
 from teenybuild.project import Project
 
@@ -73,7 +74,7 @@ def _built(project: Project, directory: Path, jobs: str | None, own: Mapping[str
         f"{name}/{path.relative_to(place).as_posix()}": path.read_bytes()
         for name, place in places.items()
         for path in sorted(place.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and (name != "cache" or is_ours(path.name))
     }
 
 

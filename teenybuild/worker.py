@@ -97,9 +97,12 @@ def run_chunk(
             waiting.append((spec, job_))
         else:
             outcome.cached += 1
+            cache.used(entry)
             _keep(outcome, plan, spec, job_, entry.key, entry.description)
     outcome.damaged = [f"{d.path.name}: {d.why}" for d in cache.damaged]
     _compile_all(outcome, plan, waiting, cache_dir)
+    if not force:
+        cache.count(outcome.cached, outcome.compiled)
     outcome.seconds = time.monotonic() - started
     return outcome
 

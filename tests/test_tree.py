@@ -33,7 +33,7 @@ LAYERS = (
     "cache expand",
     "importing",
     "sources decorated",
-    "api project runtime scaffold chunks ninja",
+    "api project runtime scaffold chunks ninja upkeep",
     "loader state testing",
     "generate worker",
     "packaging",

@@ -46,6 +46,8 @@ def test_the_schema_is_one() -> None:
         ("explain", "total__256"),
         ("lock",),
         ("doctor",),
+        ("cache",),
+        ("gc",),
         ("clean",),
         ("clean", "--cache"),
     ],
