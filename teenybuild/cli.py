@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from teenybuild.diagnostics import BugError, Diagnostic, UserError, show
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from teenybuild.project import Project
 
 DONE, WRONG, USAGE, BUG = 0, 1, 2, 70
+
+_T = TypeVar("_T")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -146,6 +148,15 @@ def _parser() -> argparse.ArgumentParser:
     add_selection(build)
     build.add_argument("-j", "--jobs", type=_positive, metavar="N", help="compile in N processes (all cores)")
     build.add_argument(
+        "--time-limit",
+        type=_number("seconds"),
+        metavar="SECONDS",
+        help="what one specialisation may take (600; 0: any)",
+    )
+    build.add_argument(
+        "--memory-limit", type=_size, metavar="SIZE", help="what one compiling process may have: 2G (any)"
+    )
+    build.add_argument(
         "--force", action="store_true", help="compile everything again, whatever the cache has"
     )
     build.add_argument(
@@ -190,7 +201,7 @@ def _parser() -> argparse.ArgumentParser:
     gc.add_argument("--cache-dir", metavar="DIR", help="which cache (the manifest's)")
     gc.add_argument(
         "--max-age",
-        type=_days,
+        type=_number("days"),
         metavar="DAYS",
         help="what was not used for so long goes (30, or any if --max-size is given)",
     )
@@ -213,36 +224,25 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _days(text: str) -> float:
-    import argparse
+def _number(what: str) -> Callable[[str], float]:
+    from teenybuild.units import parse_number
 
-    try:
-        days = float(text)
-    except ValueError:
-        days = -1.0
-    if not 0 <= days < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of days")
-    return days
-
-
-#: What a letter behind a size multiplies it by.
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+    return lambda text: _argument(lambda: parse_number(text, what))
 
 
 def _size(text: str) -> int:
+    from teenybuild.units import parse_size
+
+    return _argument(lambda: parse_size(text))
+
+
+def _argument(parse: Callable[[], _T]) -> _T:
     import argparse
 
-    number, unit = text.upper().removesuffix("B"), ""
-    if number[-1:] in _UNITS and number[-1:]:
-        number, unit = number[:-1], number[-1]
-    if not number.isascii() or not number.replace(".", "", 1).isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size: write 500M or 2G")
-    return int(float(number) * _UNITS[unit])
-
-
-def _bytes(number: int) -> str:
-    unit = max((u for u, of in _UNITS.items() if of <= max(number, 1)), key=_UNITS.__getitem__)
-    return f"{number / _UNITS[unit]:.1f} {unit}B" if unit else f"{number} B"
+    try:
+        return parse()
+    except ValueError as wrong:
+        raise argparse.ArgumentTypeError(str(wrong)) from None
 
 
 def _project(parsed: argparse.Namespace) -> Project:
@@ -278,6 +278,7 @@ def _build(parsed: argparse.Namespace) -> int:
 
     started = time.monotonic()
     project = _project(parsed)
+    _limit(parsed)
     with _Progress(parsed.quiet or parsed.json) as progress:
         report = build(project, jobs=parsed.jobs, force=parsed.force, progress=progress.step)
     if report.ok and parsed.locked:
@@ -313,6 +314,18 @@ def _build(parsed: argparse.Namespace) -> int:
         if compared and report.ok:
             print(f"reproducible: {_counted(compared, 'file')} came out of two builds alike")
     return BUG if report.bugs else (DONE if report.ok else WRONG)
+
+
+def _limit(parsed: argparse.Namespace) -> None:
+    """Has every edge know what a compile may take: by the environment, as bare ninja says it."""
+    if parsed.time_limit is None and parsed.memory_limit is None:
+        return
+    from teenybuild.limits import MEMORY_VARIABLE, TIME_VARIABLE
+
+    if parsed.time_limit is not None:
+        os.environ[TIME_VARIABLE] = repr(parsed.time_limit)
+    if parsed.memory_limit is not None:
+        os.environ[MEMORY_VARIABLE] = str(parsed.memory_limit)
 
 
 def _say_what_is_wrong(report: Report) -> None:
@@ -477,6 +490,7 @@ def _cache_directory(parsed: argparse.Namespace) -> Path:
 
 
 def _cache(parsed: argparse.Namespace) -> int:
+    from teenybuild.units import show_size
     from teenybuild.upkeep import contents, counts
 
     found = contents(_cache_directory(parsed))
@@ -495,7 +509,7 @@ def _cache(parsed: argparse.Namespace) -> int:
         return DONE
     left = f", {_counted(len(found.leftovers), 'leftover file')}" if found.leftovers else ""
     entries = "1 entry" if len(found.entries) == 1 else f"{len(found.entries)} entries"
-    print(f"{found.directory}: {entries}{left}, {_bytes(found.bytes)}")
+    print(f"{found.directory}: {entries}{left}, {show_size(found.bytes)}")
     print(f"builds found {asked.hits} artifacts there, and compiled {asked.misses}")
     return DONE
 
@@ -505,6 +519,7 @@ _UNUSED_DAYS = 30.0
 
 
 def _gc(parsed: argparse.Namespace) -> int:
+    from teenybuild.units import show_size
     from teenybuild.upkeep import DAY, collect
 
     directory = _cache_directory(parsed)
@@ -533,8 +548,8 @@ def _gc(parsed: argparse.Namespace) -> int:
     how = "would remove" if parsed.dry_run else "removed"
     entries = "1 entry" if result.entries == 1 else f"{result.entries} entries"
     print(
-        f"{how} {entries} and {_counted(result.leftovers, 'leftover file')}, {_bytes(result.bytes)}; "
-        f"{result.entries_left} left, {_bytes(result.bytes_left)}"
+        f"{how} {entries} and {_counted(result.leftovers, 'leftover file')}, {show_size(result.bytes)}; "
+        f"{result.entries_left} left, {show_size(result.bytes_left)}"
     )
     return DONE
 
@@ -582,6 +597,7 @@ def _in_build_directory() -> tuple[Project, Path]:
 
 def _chunk(arguments: list[str]) -> int:
     from teenybuild.build import FORCE_VARIABLE, RUN_VARIABLE
+    from teenybuild.limits import limits_of
     from teenybuild.project import CACHE, KEYS, RESULTS, STAMPS
     from teenybuild.worker import result_json, run_chunk, write_keys, write_stamp
 
@@ -590,7 +606,7 @@ def _chunk(arguments: list[str]) -> int:
     plan = json.loads(plan_path.read_bytes())
     cache_dir = Path(json.loads((build / CACHE).read_bytes())["directory"])
     force = bool(os.environ.get(FORCE_VARIABLE))
-    outcome = run_chunk(plan, project.directory, project.prefix, cache_dir, force=force)
+    outcome = run_chunk(plan, project.directory, project.prefix, cache_dir, limits_of(), force=force)
     run = os.environ.get(RUN_VARIABLE, "")
     result = build / RESULTS / stamp_path.relative_to(build / STAMPS)
     from teenybuild.cache import write_if_changed

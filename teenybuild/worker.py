@@ -22,6 +22,7 @@ from teenybuild.cache import Cache, write_if_changed
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.pipeline import Job, front
 from teenybuild.diagnostics import BugError, Diagnostic, Note, Span, UserError
+from teenybuild.limits import Limits
 from teenybuild.sources import Sources, job
 from teenybuild.specialisation import Specialisation
 from teenybuild.targets import parse_target
@@ -77,7 +78,13 @@ def load_jobs(plan: dict[str, Any], directory: Path, prefix: str) -> list[tuple[
 
 
 def run_chunk(
-    plan: dict[str, Any], directory: Path, prefix: str, cache_dir: Path, *, force: bool = False
+    plan: dict[str, Any],
+    directory: Path,
+    prefix: str,
+    cache_dir: Path,
+    limits: Limits = Limits(),  # noqa: B008  # frozen
+    *,
+    force: bool = False,
 ) -> Outcome:
     """Brings every member of a chunk into the cache."""
     started = time.monotonic()
@@ -100,7 +107,7 @@ def run_chunk(
             cache.used(entry)
             _keep(outcome, plan, spec, job_, entry.key, entry.description)
     outcome.damaged = [f"{d.path.name}: {d.why}" for d in cache.damaged]
-    _compile_all(outcome, plan, waiting, cache_dir)
+    _compile_all(outcome, plan, waiting, cache_dir, limits)
     if not force:
         cache.count(outcome.cached, outcome.compiled)
     outcome.seconds = time.monotonic() - started
@@ -168,12 +175,16 @@ def check_outputs(plan: dict[str, Any], job_: Job, arguments: Sequence[dict[str,
 
 
 def _compile_all(
-    outcome: Outcome, plan: dict[str, Any], waiting: list[tuple[Specialisation, Job]], cache_dir: Path
+    outcome: Outcome,
+    plan: dict[str, Any],
+    waiting: list[tuple[Specialisation, Job]],
+    cache_dir: Path,
+    limits: Limits,
 ) -> None:
     """Compiles what the cache lacks, in children; a child that dies takes nothing with it but the member it was at."""
     left = list(range(len(waiting)))
     while left:
-        left = _run_child(outcome, plan, waiting, left, cache_dir)
+        left = _run_child(outcome, plan, waiting, left, cache_dir, limits)
 
 
 def _run_child(
@@ -182,6 +193,7 @@ def _run_child(
     waiting: list[tuple[Specialisation, Job]],
     members: list[int],
     cache_dir: Path,
+    limits: Limits,
 ) -> list[int]:
     """One child for some members; those that are still to do afterwards."""
     done: set[int] = set()
@@ -203,20 +215,28 @@ def _run_child(
                 outcome.failed += 1
                 found = [diagnostic_from(d) for d in message["diagnostics"]]
                 outcome.diagnostics += [d for d in found if d not in outcome.diagnostics]
+            case "memory":
+                _over_limit(outcome, waiting[index], limits.wrong(1))
             case _:
                 outcome.failed += 1
                 outcome.bugs.append(f"{spec.id}: {message['text']}")
 
-    status = _in_child(lambda say: _compile(waiting, members, cache_dir, say), hear)
+    status = _in_child(lambda say: _compile(waiting, members, cache_dir, limits, say), hear)
     left = [m for m in members if m not in done]
     if not left:
         return []
     culprit = at[0] if at else left[0]
+    rest = [m for m in left if m != culprit]
+    if status == -signal.SIGALRM:
+        _over_limit(outcome, waiting[culprit], limits.wrong(status))
+        return rest
     if len(members) > 1:
         # It may have died of what an earlier member left behind: alone, it gets a second chance.
-        rest = [m for m in left if m != culprit]
-        _run_child(outcome, plan, waiting, [culprit], cache_dir)
+        _run_child(outcome, plan, waiting, [culprit], cache_dir, limits)
         return rest
+    if limits.wrong(status) is not None:
+        _over_limit(outcome, waiting[culprit], limits.wrong(status))
+        return []
     spec, _ = waiting[culprit]
     outcome.failed += 1
     how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
@@ -226,15 +246,26 @@ def _run_child(
     return []
 
 
+def _over_limit(outcome: Outcome, member: tuple[Specialisation, Job], wrong: tuple[str, str] | None) -> None:
+    assert wrong is not None
+    (spec, job_), (message, hint) = member, wrong
+    kernel = job_.reached.function
+    span = kernel.module.source.span(kernel.node)
+    outcome.failed += 1
+    outcome.diagnostics.append(Diagnostic(f"{spec.id} for {job_.target.name}: {message}", span, hint=hint))
+
+
 Say = Callable[[dict[str, Any]], None]
 
 
 def _compile(
-    waiting: list[tuple[Specialisation, Job]], members: list[int], cache_dir: Path, say: Say
+    waiting: list[tuple[Specialisation, Job]], members: list[int], cache_dir: Path, limits: Limits, say: Say
 ) -> None:
     cache = Cache(cache_dir)
+    limits.begin()
     for index in members:
         say({"event": "start", "index": index})
+        limits.next()
         try:
             entry, _ = build_entry(waiting[index][1], cache, force=True)
         except UserError as wrong:
@@ -247,6 +278,10 @@ def _compile(
             )
         except BugError as wrong:
             say({"event": "bug", "index": index, "text": wrong.message})
+        except MemoryError:
+            if limits.bytes is None:
+                raise
+            say({"event": "memory", "index": index})
         except RecursionError:
             say({"event": "bug", "index": index, "text": "the kernel is nested too deeply for the compiler"})
         except Exception:  # an assertion of ours, say: with all there is to report

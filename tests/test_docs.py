@@ -68,18 +68,23 @@ def console(block: Block, directory: Path) -> None:
         assert matches(expected, output), f"{command}\n--- expected\n{expected}\n--- came\n{output}"
 
 
+def edit(block: Block, directory: Path) -> None:
+    """Writes a block's file, or changes one before the block."""
+    change = re.fullmatch(r"file: (\S+) replace: (.+) -> (.+)", block.comment)
+    if change:
+        path = directory / change[1]
+        assert change[2] in path.read_text()
+        path.write_text(path.read_text().replace(change[2], change[3]))
+    elif block.comment.startswith("file: "):
+        path = directory / block.comment.removeprefix("file: ")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text)
+
+
 def test_the_first_kernel(tmp_path: Path) -> None:
     done = 0
     for block in blocks("docs/first-kernel.md"):
-        edit = re.fullmatch(r"file: (\S+) replace: (\S+) -> (\S+)", block.comment)
-        if edit:
-            path = tmp_path / edit[1]
-            assert edit[2] in path.read_text()
-            path.write_text(path.read_text().replace(edit[2], edit[3]))
-        elif block.comment.startswith("file: "):
-            path = tmp_path / block.comment.removeprefix("file: ")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(block.text)
+        edit(block, tmp_path)
         if block.language == "console":
             console(block, tmp_path)
         elif block.comment in ("run", "fails"):
@@ -89,6 +94,24 @@ def test_the_first_kernel(tmp_path: Path) -> None:
                 assert "weight_ptr" in output.stdout.splitlines()[-1] or "weight_ptr" in output.stdout
         done += 1
     assert done == 9
+
+
+def test_kernels_in_ci(tmp_path: Path) -> None:
+    """The commands of the page, and those of its workflow: in order, each ending well."""
+    done = 0
+    for block in blocks("docs/ci.md"):
+        edit(block, tmp_path)
+        if block.language == "console":
+            console(block, tmp_path)
+        done += 1
+    assert done == 4
+    (workflow,) = (b.text for b in blocks("docs/ci.md") if b.language == "yaml")
+    commands = [c.split() for c in re.findall(r"- run: (.+)", workflow) if c.startswith("teenybuild")]
+    assert [c[1] for c in commands] == ["check", "build", "gc"]
+    assert run(["-m", "teenybuild", "lock"], tmp_path).returncode == 0
+    for _, *arguments in commands:
+        output = run(["-m", "teenybuild", *arguments], tmp_path)
+        assert output.returncode == 0, output.stdout
 
 
 def test_the_readme_in_a_minute(tmp_path: Path) -> None:

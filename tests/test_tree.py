@@ -19,7 +19,7 @@ MODULES = sorted(p for p in PACKAGE.rglob("*.py") if "__pycache__" not in p.part
 
 #: Each may import what stands in a line above it. ``runtime`` stands apart: generated packages carry a copy of it.
 LAYERS = (
-    "diagnostics",
+    "diagnostics units",
     "dtypes targets",
     "types",
     "specialisation",
@@ -33,7 +33,7 @@ LAYERS = (
     "cache expand",
     "importing",
     "sources decorated",
-    "api project runtime scaffold chunks ninja upkeep",
+    "api project runtime scaffold chunks ninja upkeep limits",
     "loader state testing",
     "generate worker",
     "packaging",
