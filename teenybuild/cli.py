@@ -186,7 +186,12 @@ def _parser() -> argparse.ArgumentParser:
     shown = add("show", "what one specialisation is at a stage of its compile")
     add_selection(shown)
     shown.add_argument("id", metavar="ID", help="an id that list shows")
-    shown.add_argument("--stage", choices=STAGES, default="ptx", help="what to show (ptx)")
+    shown.add_argument(
+        "--stage",
+        choices=STAGES,
+        default="ptx",
+        help="what to show (ptx); side lays source, IR and PTX side by side",
+    )
     explained = add(
         "explain", "why a specialisation would be compiled, or would not: which part of its key moved"
     )
@@ -439,7 +444,7 @@ def _list(parsed: argparse.Namespace) -> int:
 
 
 _LIST_HEADER = ("id", "target", "key", "state")
-STAGES = ("source", "mlir", "llvm", "ptx", "abi")
+STAGES = ("source", "mlir", "llvm", "ptx", "abi", "side")
 
 
 def _show(parsed: argparse.Namespace) -> int:

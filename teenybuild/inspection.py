@@ -130,14 +130,18 @@ def stage(project: Project, id_: str, target: str | None, wanted: str) -> str:
     """One stage of one specialisation, as text. Raises :class:`UserError` where there is none."""
     found, sources = read_plan(project)
     matching = selected(project, found, sources, id_)
-    if target is None and wanted == "ptx":
+    if target is None and wanted in ("ptx", "side"):
         matching = [m for m in matching if m.target.machine == "gpu"] or matching
     job_ = matching[0]
-    if wanted == "ptx" and job_.target.machine == "cpu":
+    if wanted in ("ptx", "side") and job_.target.machine == "cpu":
         raise error(
             f"{id_} for {job_.target.name} has no PTX",
             hint="choose a GPU target with --target, or --stage llvm",
         )
+    if wanted == "side":
+        from teenybuild.side import side
+
+        return side(job_)
     cache = Cache(project.cache_directory(found.manifest.manifest.build.cache))
     entry = cache.find(job_.reached.function.name, job_key(job_))
     if entry is None:

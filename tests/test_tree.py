@@ -34,7 +34,7 @@ LAYERS = (
     "importing",
     "sources decorated",
     "api project runtime scaffold chunks ninja upkeep limits",
-    "loader state testing",
+    "loader state testing side",
     "generate worker",
     "packaging",
     "build inspection language",

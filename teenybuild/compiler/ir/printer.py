@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from teenybuild.compiler.ir.core import Block, Function, Value
+from teenybuild.compiler.ir.core import Block, Function, Op, Value
 from teenybuild.compiler.ir.scf import Loop
 from teenybuild.compiler.ir.types import spell
 
@@ -15,6 +15,8 @@ class _Printer:
         self._args = 0
         self._results = 0
         self._depth = 1
+        #: Each operation with its own line, in the order in which they are printed.
+        self.lines: list[tuple[Op, str]] = []
 
     def __getitem__(self, value: Value) -> str:
         return self._names[value]
@@ -47,6 +49,7 @@ class _Printer:
                 # Named by what stands before the first block.
                 for arg in op.blocks[0].args:
                     self.argument(arg)
+            at = len(self.lines)
             text = op.assembly(self)
             if op.results:
                 name = f"%{self._results}"
@@ -59,6 +62,7 @@ class _Printer:
                         self._names[result] = f"{name}#{i}"
                     text = f"{name}:{len(op.results)} = {text}"
             lines.append(indent + text)
+            self.lines.insert(at, (op, text.partition("\n")[0]))
         return lines
 
     def function(self, function: Function) -> str:
@@ -74,6 +78,13 @@ class _Printer:
             f"module {{\n  tt.func public @{function.name}({', '.join(parameters)}) attributes {{noinline = false}} {{\n"
             f"{body}\n  }}\n}}\n"
         )
+
+
+def print_operations(function: Function) -> list[tuple[Op, str]]:
+    """Each operation and its line, as the module has them; of one with regions the first line alone."""
+    printer = _Printer()
+    printer.function(function)
+    return printer.lines
 
 
 def print_function(function: Function) -> str:
