@@ -96,6 +96,18 @@ def test_the_first_kernel(tmp_path: Path) -> None:
     assert done == 9
 
 
+def test_reading(tmp_path: Path) -> None:
+    """What the page shows of three kernels is what comes out."""
+    found = list(blocks("docs/reading.md"))
+    for block in found[:2]:
+        edit(block, tmp_path)
+    assert run(["-m", "teenybuild", "build", "-q"], tmp_path).returncode == 0
+    sessions = [block for block in found if block.language == "console"]
+    assert len(sessions) == 4
+    for block in sessions:
+        console(block, tmp_path)
+
+
 def test_kernels_in_ci(tmp_path: Path) -> None:
     """The commands of the page, and those of its workflow: in order, each ending well."""
     done = 0
