@@ -46,11 +46,11 @@ def log_of(artifact: Artifact) -> str:
 
 
 def check(artifact: Artifact, spilled: int = 0) -> None:
-    """No more than ``spilled`` bytes stored and loaded."""
+    """No more than ``spilled`` bytes, stored and loaded together."""
     log = log_of(artifact)
     found = [int(n) for n in re.findall(r"(\d+) bytes spill", log)]
     assert found, log
-    assert max(found) <= spilled, log
+    assert sum(found) <= spilled, log
     assert not re.search(r"C75\d\d", log), log
 
 
@@ -124,8 +124,8 @@ def test_attention(rows: int, columns: int, width: int, stages: int, warps: int,
     check(built("flash_attention.py:flash_forward", attention(), const, stages, warps))
 
 
-#: Bytes that registers are spilled to by Triton 3.6.0 and the assembler that comes with it: without and with a causal mask.
-BY_TRITON = {False: 84, True: 144}
+#: Bytes that Triton 3.6.0 and the assembler that comes with it spill, stored and loaded together: without and with a causal mask.
+BY_TRITON = {False: 164, True: 288}
 
 
 @pytest.mark.parametrize("causal", BY_TRITON)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from teenybuild.compiler.ir.constant import constant_of, is_positive_zero
 from teenybuild.compiler.ir.ttg import GroupMma, WaitProducts
 from teenybuild.compiler.ir.types import Tile, dtype_of
-from teenybuild.compiler.layout.fragments import GROUP, ROW_BYTES, GroupPart
+from teenybuild.compiler.layout.fragments import GROUP, ROW_BYTES
 from teenybuild.compiler.layout.linear import log2
 from teenybuild.compiler.layout.policy import LANES
 from teenybuild.compiler.lower.lane import thread_position
@@ -31,7 +31,8 @@ _UNIT = 16
 def multiply_group(machine: GpuMachine, op: GroupMma, product: GroupProduct) -> None:
     """See :meth:`~teenybuild.compiler.lower.machine.Machine.multiply_group`.
 
-    All steps of one part of the result are one piece of assembly, so that what they add to goes in and out once.
+    It is one piece of assembly, so that what it adds to goes in and out once, and with one fence: assemblers take what stands behind another
+    for a group of its own, and wait for one too many.
     """
     text = machine.text
     # Zeros need not be there: the first step of each part begins its sums.
@@ -43,36 +44,30 @@ def multiply_group(machine: GpuMachine, op: GroupMma, product: GroupProduct) -> 
     left = _descriptor(machine, product.a) if product.a is not None else ""
     right = _descriptor(machine, product.b)
     many = 4 // source.size
-    for number, part in enumerate(product.parts):
-        count, first = _registers(part.columns, total), _registers(part.first * 2, total)
-        last = number == len(product.parts) - 1
-        operands: list[tuple[str, str]] = []
-        for step in part.steps:
-            if isinstance(step.a, int):
-                assert product.a is not None
-                operands.append(("l", f"i64 {_moved(machine, left, product.a.starts[step.a])}"))
-            else:
-                registers = step.a
-                operands += [
-                    ("r", f"i32 {machine.word(source, [held[r] for r in registers[i : i + many]])}")
-                    for i in range(0, len(registers), many)
-                ]
-            operands.append(("l", f"i64 {_moved(machine, right, product.b.starts[step.b])}"))
-        assembly = _assembly(op, product, part, begins=begins, last=last)
-        results = f"{{ {', '.join([kind] * count)} }}"
-        constraints = [f"={_SUMS[total][1]}"] * count
-        mine = range(first, first + count)
-        arguments = [value for _, value in operands]
-        if not begins:
-            constraints += [str(i) for i in range(count)]
-            arguments = [*(f"{kind} {sums[r]}" for r in mine), *arguments]
-        constraints += [letter for letter, _ in operands]
-        found = text.op(
-            f'call {results} asm sideeffect "{assembly}", "{",".join([*constraints, "~{memory}"])}"({", ".join(arguments)}) #5'
-        )
-        for i, r in enumerate(mine):
-            sums[r] = text.op(f"extractvalue {results} {found}, {i}")
-    machine.give_all(op.result, sums)
+    operands: list[tuple[str, str]] = []
+    for step in (step for part in product.parts for step in part.steps):
+        if isinstance(step.a, int):
+            assert product.a is not None
+            operands.append(("l", f"i64 {_moved(machine, left, product.a.starts[step.a])}"))
+        else:
+            registers = step.a
+            operands += [
+                ("r", f"i32 {machine.word(source, [held[r] for r in registers[i : i + many]])}")
+                for i in range(0, len(registers), many)
+            ]
+        operands.append(("l", f"i64 {_moved(machine, right, product.b.starts[step.b])}"))
+    results = f"{{ {', '.join([kind] * len(sums))} }}"
+    constraints = [f"={_SUMS[total][1]}"] * len(sums)
+    arguments = [value for _, value in operands]
+    if not begins:
+        constraints += [str(i) for i in range(len(sums))]
+        arguments = [*(f"{kind} {name}" for name in sums), *arguments]
+    constraints += [letter for letter, _ in operands]
+    assembly = _assembly(op, product, len(sums), begins=begins)
+    found = text.op(
+        f'call {results} asm sideeffect "{assembly}", "{",".join([*constraints, "~{memory}"])}"({", ".join(arguments)}) #5'
+    )
+    machine.give_all(op.result, [text.op(f"extractvalue {results} {found}, {i}") for i in range(len(sums))])
 
 
 def _registers(columns: int, total: DType) -> int:
@@ -80,35 +75,34 @@ def _registers(columns: int, total: DType) -> int:
     return columns // 2 * total.size // 4
 
 
-def _assembly(op: GroupMma, product: GroupProduct, part: GroupPart, *, begins: bool, last: bool) -> str:
+def _assembly(op: GroupMma, product: GroupProduct, count: int, *, begins: bool) -> str:
     """Numbers of operands: the sums, the same again as they come in (unless it ``begins`` them), then those of each step in order."""
-    count = _registers(part.columns, dtype_of(op.c.type))
-    sums = ", ".join(f"${i}" for i in range(count))
     a, b, total = (dtype_of(v.type) for v in (op.a, op.b, op.c))
     kinds = f"{_SUMS[total][0]}.{_KINDS[a]}.{_KINDS[b]}"
-    name = f"wgmma.mma_async.sync.aligned.m64n{part.columns}k{ROW_BYTES // a.size}.{kinds}"
     at = count if begins else 2 * count
-    lines = ["{ .reg .pred p;", "setp.eq.u32 p, 0, 0;", "wgmma.fence.sync.aligned;"]
+    lines = ["{ .reg .pred p;", "setp.eq.u32 p, 0, 0;"]
     if begins:
-        lines.insert(2, ".reg .pred none; setp.ne.u32 none, 0, 0;")
+        lines.append(".reg .pred none; setp.ne.u32 none, 0, 0;")
+    lines.append("wgmma.fence.sync.aligned;")
     turned_b = _turned(b, product.b)
-    for number, step in enumerate(part.steps):
-        # Whether sums count (scale-d); of floats, neither operand is negated; of two bytes, which of them run along their other axis.
-        scales = "none" if begins and number == 0 else "p"
-        if total.is_float:
-            scales += ", 1, 1"
-        if isinstance(step.a, int):
-            assert product.a is not None
-            left, turned = f"${at}", _turned(a, product.a)
+    for part in product.parts:
+        name = f"wgmma.mma_async.sync.aligned.m64n{part.columns}k{ROW_BYTES // a.size}.{kinds}"
+        sums = numbered(_registers(part.first * 2, total), _registers(part.columns, total))
+        for number, step in enumerate(part.steps):
+            # Whether sums count (scale-d); of floats, neither operand is negated; of two bytes, which of them run along their other axis.
+            scales = "none" if begins and number == 0 else "p"
+            if total.is_float:
+                scales += ", 1, 1"
+            if isinstance(step.a, int):
+                assert product.a is not None
+                left, turned = f"${at}", _turned(a, product.a)
+                at += 1
+            else:
+                left, turned = numbered(at, 4), ""
+                at += 4
+            lines.append(f"{name} {sums}, {left}, ${at}, {scales}{turned}{turned_b};")
             at += 1
-        else:
-            left, turned = numbered(at, 4), ""
-            at += 4
-        lines.append(f"{name} {{{sums}}}, {left}, ${at}, {scales}{turned}{turned_b};")
-        at += 1
-    if last:
-        lines.append("wgmma.commit_group.sync.aligned;")
-    return " ".join([*lines, "}"])
+    return " ".join([*lines, "wgmma.commit_group.sync.aligned;", "}"])
 
 
 def _turned(dtype: DType, operand: SharedOperand) -> str:
