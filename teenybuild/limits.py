@@ -16,6 +16,8 @@ TIME_VARIABLE, MEMORY_VARIABLE = "TEENYBUILD_TIME_LIMIT", "TEENYBUILD_MEMORY_LIM
 _T = TypeVar("_T")
 #: Seconds, where nothing else is said: a hundred times what the slowest kernel we know takes.
 DEFAULT_SECONDS = 600.0
+#: The most that the system can be told: more is as good as no limit.
+_MOST_SECONDS, _MOST_BYTES = 10.0**9, 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +32,12 @@ class Limits:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         if self.bytes is not None:
             _, most = resource.getrlimit(resource.RLIMIT_DATA)
-            allowed = self.bytes if most == resource.RLIM_INFINITY else min(self.bytes, most)
+            allowed = min(self.bytes, _MOST_BYTES if most == resource.RLIM_INFINITY else most)
             resource.setrlimit(resource.RLIMIT_DATA, (allowed, most))
 
     def next(self) -> None:
         """The next specialisation begins: when its time is over, so is this process."""
-        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        signal.setitimer(signal.ITIMER_REAL, min(self.seconds, _MOST_SECONDS))
 
     def wrong(self, status: int) -> tuple[str, str] | None:
         """What to say where a process ended with ``status``, and a way out; None where that has nothing to do with limits."""

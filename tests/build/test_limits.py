@@ -112,6 +112,13 @@ def test_too_little_memory_for_anything(built: TestProject) -> None:
     assert "bug" not in done.stderr
 
 
+def test_limits_beyond_what_the_system_counts(tmp_path: Path) -> None:
+    """They are none."""
+    made = plan(tmp_path, (32, 64))
+    outcome = worker.run_chunk(made, tmp_path, "", tmp_path / "cache", Limits(1e300, 10**30))
+    assert (outcome.compiled, outcome.failed, outcome.bugs) == (2, 0, [])
+
+
 @pytest.mark.parametrize(
     ("environment", "limits"),
     [
