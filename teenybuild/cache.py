@@ -11,6 +11,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -130,19 +131,17 @@ class Cache:
         return removed
 
 
-_EXTENSIONS = ("ptx", "so", "mlir", "ll", "py", "json")
 #: Hits and misses, a line for each chunk of a build.
 COUNTS = "teenybuild.counts"
+_ENTRY = r"\w+_[0-9a-f]{64}\.(ptx|so|mlir|ll|py|json)"
+_OURS = re.compile(rf"{_ENTRY}|\.({_ENTRY}|{re.escape(COUNTS)})\.[0-9a-f]+\.tmp")
 #: Seconds in which a second use need not be noted.
 _NOTED = 600.0
 
 
 def is_ours(name: str) -> bool:
     """Whether a file name is one the cache gives to files of entries: ``…_{64 hex digits}.{extension}``, or a temporary one."""
-    stem, _, extension = name.removeprefix(".").partition(".")
-    key = stem.rpartition("_")[2]
-    known = extension.split(".")[0] in _EXTENSIONS
-    return known and len(key) == 64 and all(c in "0123456789abcdef" for c in key)
+    return _OURS.fullmatch(name) is not None
 
 
 def write_atomically(path: Path, data: bytes) -> None:

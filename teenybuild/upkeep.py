@@ -17,6 +17,8 @@ from teenybuild.cache import COUNTS, is_ours, write_atomically
 #: Seconds for which whatever was written or used is left alone: builds under way may be about to read it.
 SPARED = 3600.0
 DAY = 86400.0
+#: Digits of what is no count any more.
+_LONGEST = 19
 
 
 @dataclass(slots=True)
@@ -71,7 +73,7 @@ def contents(directory: Path) -> Contents:
     except FileNotFoundError:
         return found
     for item in listed:
-        if not is_ours(item.name):
+        if not is_ours(item.name) or not item.is_file():
             continue
         try:
             status = item.stat()
@@ -104,7 +106,7 @@ def counts(directory: Path) -> Counts:
         return Counts(0, 0)
     for line in lines:
         words = line.split()
-        if len(words) == 2 and all(word.isdigit() for word in words):
+        if len(words) == 2 and all(word.isdigit() and len(word) < _LONGEST for word in words):
             hits, misses = hits + int(words[0]), misses + int(words[1])
     return Counts(hits, misses)
 

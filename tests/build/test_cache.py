@@ -175,7 +175,11 @@ def test_clear_removes_our_files_and_no_others(cache: Cache) -> None:
         (f"a_b_{KEY}.json", True),
         (f".k_{KEY}.so.12ab.tmp", True),
         ("k_123.ptx", False),
+        (".teenybuild.counts.12ab.tmp", True),
         (f"k_{KEY}.txt", False),
+        (f"k_{KEY}.ptx.bak", False),
+        (f".k_{KEY}.ptx", False),
+        (f"my notes_{KEY}.ptx", False),
         ("README.md", False),
     ],
 )
