@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from teenybuild.project import Project
 
 DONE, WRONG, USAGE, BUG = 0, 1, 2, 70
+_MANIFEST = "kernels.toml"
 
 _T = TypeVar("_T")
 
@@ -50,8 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except OSError as wrong:
         where = f"{wrong.filename}: " if wrong.filename is not None else ""
-        _error(f"teenybuild: {where}{wrong.strerror or wrong}")
-        return WRONG
+        return _fail(arguments, [Diagnostic(f"{where}{wrong.strerror or wrong}")])
     except Exception:  # whatever else comes out is ours: say so, with all there is to report
         import traceback
 
@@ -123,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
         if project:
             command.add_argument(
-                "-m", "--manifest", default="kernels.toml", metavar="FILE", help="the manifest (kernels.toml)"
+                "-m", "--manifest", default=_MANIFEST, metavar="FILE", help="the manifest (kernels.toml)"
             )
             command.add_argument(
                 "--build-dir", metavar="DIR", help="where output goes (build/ beside the manifest)"
@@ -347,6 +347,7 @@ def _lock(parsed: argparse.Namespace) -> int:
     from teenybuild.locked import lock_path, write_lock
 
     project = _project(parsed)
+    lock = lock_path(project)
     with _Progress(parsed.json) as progress:
         report = build(project, jobs=parsed.jobs, progress=progress.step)
     _say_what_is_wrong(report)
@@ -357,13 +358,13 @@ def _lock(parsed: argparse.Namespace) -> int:
             report.ok,
             artifacts=report.artifacts,
             changed=changed,
-            lock=str(lock_path(project)),
+            lock=str(lock),
             diagnostics=_diagnostics_json(report.diagnostics),
             bugs=report.bugs,
         )
     elif report.ok:
         how = "locked" if changed else "locked already"
-        print(f"{how}: {_counted(report.artifacts, 'artifact')} in {lock_path(project).name}")
+        print(f"{how}: {_counted(report.artifacts, 'artifact')} in {lock.name}")
     return BUG if report.bugs else (DONE if report.ok else WRONG)
 
 
@@ -485,7 +486,7 @@ def _cache_directory(parsed: argparse.Namespace) -> Path:
     said = parsed.cache_dir or os.environ.get("TEENYBUILD_CACHE_DIR")
     if said:
         return Path(said)
-    if not Path(parsed.manifest).exists():
+    if parsed.manifest == _MANIFEST and not Path(_MANIFEST).exists():
         from teenybuild.cache import default_directory
 
         return default_directory()

@@ -15,11 +15,12 @@ from teenybuild.generate import read_plan
 from teenybuild.inspection import selected
 from teenybuild.keys import LISTS, decode
 from teenybuild.project import KEYS, STAMPS, Project
+from teenybuild.state import read_stamp
 
 #: What ``Explained.state`` may be, and how it reads.
 STATES = {
     "built": "up to date: no part of its key has moved since the last build",
-    "gone": "would be compiled: no part of its key has moved, but the cache has lost its entry",
+    "gone": "up to date, but no longer whole in the cache: no part of its key has moved, and it is compiled when it is next asked for",
     "moved": "would be compiled: its key has moved since the last build",
     "elsewhere": "would be taken from the cache: its key has moved since the last build, and the cache has the new one",
     "new": "would be compiled: the last build did not have it, nor has the cache",
@@ -94,14 +95,17 @@ def explain(project: Project, id_: str) -> list[Explained]:
 
 def _explained(project: Project, cache: Cache, id_: str, job: Job) -> Explained:
     name, now = job.reached.function.name, job_key(job)
-    has = cache.find(name, now, ()) is not None
+    has = cache.find(name, now) is not None
     before = _recorded(project, id_, job.target.name)
     if before is None:
         return Explained(id_, job.target.name, "known" if has else "new", "", now)
     then, fields = before
     if then == now:
         return Explained(id_, job.target.name, "built" if has else "gone", then, now)
-    moved = tuple(_moved(fields, short_fields(job))) if fields else ()
+    try:
+        moved = tuple(_moved(fields, short_fields(job))) if fields else ()
+    except (ValueError, TypeError, AttributeError):
+        moved = ()  # what was written down is damaged
     diff = _source_diff(cache, name, then, job)
     return Explained(id_, job.target.name, "elsewhere" if has else "moved", then, now, moved, diff)
 
@@ -109,13 +113,10 @@ def _explained(project: Project, cache: Cache, id_: str, job: Job) -> Explained:
 def _recorded(project: Project, id_: str, target: str) -> tuple[str, dict[str, str]] | None:
     """The key that the last build gave, and its fields."""
     for stamp in sorted((project.build / STAMPS).glob("*/*.json")):
-        try:
-            said = json.loads(stamp.read_bytes())
-            if said["target"] != target or id_ not in said["members"]:
-                continue
-            key: str = said["members"][id_]["key"]
-        except (OSError, ValueError, KeyError, TypeError):
+        said = read_stamp(stamp)
+        if said is None or said["target"] != target or id_ not in said["members"]:
             continue
+        key: str = said["members"][id_]["key"]
         try:
             where = project.build / KEYS / stamp.relative_to(project.build / STAMPS)
             return key, json.loads(where.read_bytes())[id_]

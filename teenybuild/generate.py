@@ -28,6 +28,7 @@ from teenybuild.project import (
     CACHE,
     DEPFILE,
     IMPORTED,
+    KEYS,
     LINES,
     NINJA,
     PACKAGE_PLAN,
@@ -322,8 +323,8 @@ def _ninja(project: Project, manifest: Manifest, all_chunks: list[Chunk]) -> str
 
 
 def _remove_stale(build: Path, wanted: set[str]) -> None:
-    """Plans, stamps and results of chunks that are no more."""
-    for top in (PLANS, STAMPS, RESULTS):
+    """Plans, stamps, results and parts of keys of chunks that are no more."""
+    for top in (PLANS, STAMPS, RESULTS, KEYS):
         for path in (build / top).glob("*/*.json"):
             if path.relative_to(build / top).as_posix() not in wanted:
                 path.unlink(missing_ok=True)

@@ -19,6 +19,7 @@ from teenybuild.cache import write_if_changed
 from teenybuild.diagnostics import Diagnostic, error
 from teenybuild.keys import fingerprint
 from teenybuild.project import STAMPS, Project
+from teenybuild.state import read_stamp
 
 LOCK_VERSION = 1
 #: What of an entry is shipped, and so locked.
@@ -41,15 +42,22 @@ Artifacts = Mapping[str, Mapping[str, Artifact]]
 
 
 def lock_path(project: Project) -> Path:
-    """The lock of a manifest: ``kernels.lock`` of ``kernels.toml``."""
-    return project.manifest.with_suffix(".lock")
+    """The lock of a manifest: ``kernels.lock`` of ``kernels.toml``. Raises :class:`UserError` where that is the manifest itself."""
+    path = project.manifest.with_suffix(".lock")
+    if path == project.manifest:
+        raise error(
+            f"the lock of {path.name} would be {path.name} itself", hint="give the manifest another name"
+        )
+    return path
 
 
 def built(project: Project) -> dict[str, dict[str, Artifact]]:
     """What the last build has, by its stamps."""
     found: dict[str, dict[str, Artifact]] = {}
     for path in sorted((project.build / STAMPS).glob("*/*.json")):
-        stamp: dict[str, Any] = json.loads(path.read_bytes())
+        stamp = read_stamp(path)
+        if stamp is None:
+            raise error(f"{path} is damaged", hint="teenybuild build --force writes it anew")
         for id_, member in stamp["members"].items():
             extension = next(e for e in _SHIPPED if e in member["files"])
             artifact = Artifact(member["key"], extension, member["files"][extension])
@@ -58,8 +66,12 @@ def built(project: Project) -> dict[str, dict[str, Artifact]]:
 
 
 def write_lock(project: Project) -> bool:
-    """Records what the last build has; whether the lock is another one now."""
-    return write_if_changed(lock_path(project), _text(built(project)).encode())
+    """Records what the last build has; whether the lock is another one now. Raises :class:`UserError` where it cannot be written."""
+    path = lock_path(project)
+    try:
+        return write_if_changed(path, _text(built(project)).encode())
+    except OSError as wrong:
+        raise error(f"cannot write {path.name}: {wrong.strerror}") from None
 
 
 def _text(artifacts: Artifacts) -> str:
@@ -86,19 +98,26 @@ def read_lock(project: Project) -> tuple[str, dict[str, dict[str, Artifact]]]:
                 f"{path.name} is of version {raw['lock_version']}, and this teenybuild writes version {LOCK_VERSION}",
                 hint="teenybuild lock writes it anew",
             )
-        return raw["compiler"], {
+        return _text_in(raw, "compiler"), {
             target: {id_: _artifact(said) for id_, said in members.items()}
             for target, members in targets.items()
         }
     except FileNotFoundError:
         raise error(f"there is no {path.name}", hint="teenybuild lock writes it") from None
-    except (OSError, ValueError, KeyError, TypeError, StopIteration) as wrong:
+    except (OSError, ValueError, KeyError, TypeError, StopIteration, RecursionError) as wrong:
         raise error(f"{path.name} cannot be read: {wrong}", hint="teenybuild lock writes it anew") from None
 
 
 def _artifact(said: Mapping[str, str]) -> Artifact:
     extension = next(e for e in _SHIPPED if e in said)
-    return Artifact(said["key"], extension, said[extension])
+    return Artifact(_text_in(said, "key"), extension, _text_in(said, extension))
+
+
+def _text_in(said: Mapping[str, Any], name: str) -> str:
+    text = said[name]
+    if not isinstance(text, str):
+        raise TypeError(f"{name} is not a string")
+    return text
 
 
 def differences(project: Project) -> list[Diagnostic]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 from teenybuild.cache import Cache, write_if_changed
 from teenybuild.generate import read_plan
 from teenybuild.keys import digest
 from teenybuild.loader import Image, generate, write_package
 from teenybuild.project import CACHE, PACKAGE_MISSING, PACKAGE_PLAN, STAMPS, Project
+from teenybuild.state import read_stamp
 
 
 def package(project: Project, stamp: Path) -> list[str]:
@@ -21,7 +21,11 @@ def package(project: Project, stamp: Path) -> list[str]:
     images: dict[str, dict[str, Image]] = {}
     missing: list[str] = []
     for path in sorted((project.build / STAMPS).glob("*/*.json")):
-        recorded: dict[str, Any] = json.loads(path.read_bytes())
+        recorded = read_stamp(path)
+        if recorded is None:
+            missing.append(f"{path.name} is damaged; build again")
+            path.unlink()
+            continue
         extension = "so" if recorded["target"].startswith("cpu") else "ptx"
         lost = False
         for id_, member in recorded["members"].items():

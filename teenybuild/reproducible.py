@@ -52,7 +52,8 @@ def _built(project: Project, directory: Path, jobs: str | None, own: Mapping[str
     """Every file of a build's cache and package, by where it is in there."""
     settings = project.settings
     places = {"cache": directory / "cache", "package": directory / "package"}
-    command = [sys.executable, "-m", "teenybuild", "build", "--manifest", settings.display, "-q"]
+    # -P: what lies where the build was started, a json.py say, is not for Python to find.
+    command = [sys.executable, "-P", "-m", "teenybuild", "build", f"--manifest={settings.display}", "-q"]
     command += ["--build-dir", str(directory / "build")]
     command += ["--cache-dir", str(places["cache"]), "--loader-dir", str(places["package"])]
     command += [word for target in settings.targets for word in ("--target", target)]
@@ -63,12 +64,22 @@ def _built(project: Project, directory: Path, jobs: str | None, own: Mapping[str
     environment = {**os.environ, **own}
     if settings.ptx_version:
         environment["TEENYBUILD_PTX_VERSION"] = settings.ptx_version
-    done = subprocess.run(
-        command, env=environment, cwd=settings.cwd, capture_output=True, text=True, check=False
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        cwd=settings.cwd,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    if done.returncode != 0:
+    try:
+        _, said = process.communicate()
+    except KeyboardInterrupt:
+        process.communicate()  # it has the signal too; what it still writes would be left behind
+        raise
+    if process.returncode != 0:
         raise error(
-            f"one of two builds to compare failed (exit status {done.returncode})\n{done.stderr.rstrip()}"
+            f"one of two builds to compare failed (exit status {process.returncode})\n{said.rstrip()}"
         )
     return {
         f"{name}/{path.relative_to(place).as_posix()}": path.read_bytes()

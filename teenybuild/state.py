@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 STATE_VERSION = 2
 STATE = "state.json"
@@ -107,3 +107,17 @@ def damaged_outputs(build: Path, outputs: Iterable[Path]) -> list[Path]:
         if row is not None and _stat(str(path)) not in (None, row[:3]) and _digest(str(path)) != row[3]:
             found.append(path)
     return found
+
+
+def read_stamp(path: Path) -> dict[str, Any] | None:
+    """The stamp of a chunk; None where it is not one, or not any more."""
+    try:
+        stamp = json.loads(path.read_bytes())
+        whole = isinstance(stamp["target"], str) and all(
+            isinstance(text, str)
+            for member in stamp["members"].values()
+            for text in (member["key"], member["name"], *cast("dict[str, str]", member["files"]).values())
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return stamp if whole else None

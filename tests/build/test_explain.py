@@ -125,3 +125,32 @@ def test_an_id_that_is_not_there(built: TestProject) -> None:
     assert done.returncode == 1
     assert "there is no specialisation scale__f32__127" in done.stderr
     assert "did you mean scale__f32__128?" in done.stderr
+
+
+def test_an_entry_that_is_damaged(built: TestProject) -> None:
+    """A build would not take it. Nor would it compile anything while its package is whole."""
+    built.build()
+    for path in (built.directory / "cache").glob("*.ptx"):
+        path.write_text("damaged")
+    assert explained(built)["sm_90a"]["state"] == "gone"
+    assert explained(built)["cpu"]["state"] == "built"
+    assert built.build()["compiled"] == 0
+
+
+@pytest.mark.parametrize("fields", ["null", "[]", '{"types": "9:x"}', '{"types": "x"}', '{"types": 3}'])
+def test_fields_that_are_damaged(built: TestProject, fields: str) -> None:
+    """They say nothing; that the key has moved is still known."""
+    for path in (built.build_dir / "keys").glob("*/*.json"):
+        path.write_text(f'{{"{ID}": {fields}}}')
+    built.replace("kernels/helpers.py", "return x * factor", "return x / factor")
+    said = explained(built)["cpu"]
+    assert (said["state"], said["moved"]) == ("moved", [])
+
+
+def test_fields_of_kernels_that_are_no_more(built: TestProject) -> None:
+    keys = built.build_dir / "keys"
+    assert len(list(keys.glob("*/total.*"))) == 2
+    built.write("kernels.toml", built.read("kernels.toml").partition("[kernel.total]")[0])
+    built.build()
+    assert not list(keys.glob("*/total.*"))
+    assert len(list(keys.glob("*/scale.*"))) == 2

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -114,6 +120,13 @@ def test_a_lock_of_another_compiler(locked: TestProject) -> None:
         ("lock_version = 1\n", "kernels.lock cannot be read"),
         ('lock_version = 1\ncompiler = ""\n[cpu]\nx = { key = "" }\n', "kernels.lock cannot be read"),
         ('lock_version = 1\ncompiler = ""\n[cpu]\nx = 3\n', "kernels.lock cannot be read"),
+        ("lock_version = 1\ncompiler = 3\n", "kernels.lock cannot be read: compiler is not a string"),
+        ('lock_version = 1\ncompiler = ""\n[cpu]\nx = { key = 3, so = "" }\n', "kernels.lock cannot be read"),
+        (
+            'lock_version = 1\ncompiler = ""\n[cpu]\nx = { key = "", so = [] }\n',
+            "kernels.lock cannot be read",
+        ),
+        ("x = " + "[" * 3000, "kernels.lock cannot be read"),
     ],
 )
 def test_a_lock_that_is_none(built: TestProject, text: str | None, said: str) -> None:
@@ -125,11 +138,70 @@ def test_a_lock_that_is_none(built: TestProject, text: str | None, said: str) ->
     assert "hint: teenybuild lock writes it" in done.stderr
 
 
+def test_a_lock_that_cannot_be_written(built: TestProject) -> None:
+    (built.directory / "kernels.lock").mkdir()
+    done = built.run("lock", "--json")
+    assert done.returncode == 1
+    assert done.stderr == "error: cannot write kernels.lock: Is a directory\n"
+    assert not json.loads(done.stdout)["ok"]
+
+
+def test_a_manifest_that_is_called_as_its_lock(built: TestProject) -> None:
+    text = built.read("kernels.toml")
+    built.write("my.lock", text)
+    done = built.run("lock", "-m", "my.lock")
+    assert done.returncode == 1
+    assert "the lock of my.lock would be my.lock itself" in done.stderr
+    assert built.read("my.lock") == text
+
+
+@pytest.mark.parametrize(
+    "text", ["null", "x", "{}", '{"target": 3, "members": {}}', '{"target": "cpu", "members": {"x": {}}}']
+)
+def test_stamps_that_are_damaged(locked: TestProject, text: str) -> None:
+    """They are built again, also where nothing is known of the last build."""
+    (locked.build_dir / "stamps/cpu/scale.0.json").write_text(text)
+    (locked.build_dir / "state.json").unlink()
+    done = locked.run("build", "--locked")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
 def test_builds_come_out_alike(built: TestProject) -> None:
     done = built.run("build", "--check-reproducible")
     assert done.returncode == 0, done.stderr
     assert "reproducible: " in done.stdout
     assert " files came out of two builds alike" in done.stdout
+
+
+def test_builds_apart_that_are_started_anywhere(built: TestProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With files there that Python would take for its own, and a manifest that looks like an option."""
+    built.write("json.py", "raise RuntimeError")
+    built.write("-x.toml", built.read("kernels.toml"))
+    monkeypatch.chdir(built.directory)
+    compared = reproducible.compare(open_project("-x.toml"))
+    assert (compared.files > 50, compared.differences) == (True, ())
+
+
+def test_builds_apart_that_are_interrupted(built: TestProject, tmp_path: Path) -> None:
+    """By a signal that only the first process has: nothing is left behind."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "teenybuild", "build", "--check-reproducible"],
+        cwd=built.directory,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not list(temporary.glob("*/*/cache/*")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate()[1] == "teenybuild: interrupted\n"
+    assert process.returncode == 130
+    assert not list(temporary.iterdir())
 
 
 def test_builds_that_do_not(built: TestProject) -> None:

@@ -92,12 +92,15 @@ def test_what_was_never_finished_goes(cache: Cache) -> None:
     """After a while: somebody may still be at it. Files that are not the cache's are nobody's business."""
     stranger = cache.directory / "notes.txt"
     stranger.write_text("mine")
+    copy, place = cache.directory / f"k_{'d' * 64}.ptx.bak", cache.directory / f"k_{'e' * 64}.ptx"
+    copy.write_text("mine")
+    place.mkdir()
     old, new = cache.directory / f"k_{'a' * 64}.ptx", cache.directory / f"k_{'b' * 64}.ptx"
     temporary = cache.directory / f".k_{'c' * 64}.json.0123456789ab.tmp"
     for path in (old, new, temporary):
         path.write_text("half")
     then = time.time() - 2 * SPARED
-    for path in (old, temporary):
+    for path in (old, temporary, copy, place):
         os.utime(path, (then, then))
     result = collect(cache.directory, max_age=99 * DAY)
     assert (result.entries, result.leftovers, result.bytes) == (0, 2, 8)
@@ -105,6 +108,8 @@ def test_what_was_never_finished_goes(cache: Cache) -> None:
     assert not temporary.exists()
     assert new.exists()
     assert stranger.exists()
+    assert copy.exists()
+    assert place.is_dir()
 
 
 def test_a_dry_run_touches_nothing(cache: Cache) -> None:
@@ -132,7 +137,7 @@ def test_what_is_counted(built: TestProject) -> None:
     assert built.build("--force")["compiled"] == 10
     assert counts(where) == forced, "nothing was asked for"
     with (where / COUNTS).open("ab") as file:
-        file.write(b"3 4\n\n1 2 3\n-1 2\nx\n5")
+        file.write(b"3 4\n\n1 2 3\n-1 2\nx\n5\n%s 1\n" % (b"1" * 5000))
     hits = forced.hits + 3
     assert counts(where) == Counts(hits, 22)
     collect(where)
@@ -219,6 +224,13 @@ def test_what_is_said(built: TestProject, tmp_path: Path) -> None:
     lines = built.run("cache").stdout.splitlines()
     assert lines[0].startswith(f"{built.directory / 'cache'}: 10 entries, ")
     assert built.run("gc").stdout.startswith("removed 0 entries and 0 leftover files, 0 B; 10 left, ")
+    # A manifest that is named and not there means no other cache.
+    done = built.run("gc", "-m", "nowhere.toml")
+    assert done.returncode == 1
+    assert "there is no manifest nowhere.toml" in done.stderr
+    done = built.run("cache", "--cache-dir", "kernels.toml", "--json")
+    assert done.stderr == "error: kernels.toml: Not a directory\n"
+    assert json.loads(done.stdout)["diagnostics"][0]["message"] == "kernels.toml: Not a directory"
     # Without a manifest, of the cache that is named.
     done = built.run("cache", "-m", "nowhere.toml", "--cache-dir", str(tmp_path / "none"))
     assert done.stdout.splitlines()[0] == f"{tmp_path / 'none'}: 0 entries, 0 B"
