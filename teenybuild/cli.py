@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from teenybuild.diagnostics import BugError, Diagnostic, UserError, show
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from teenybuild.project import Project
 
 DONE, WRONG, USAGE, BUG = 0, 1, 2, 70
-_MANIFEST = "kernels.toml"
-
-_T = TypeVar("_T")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,7 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if internal is not None:
             return internal(arguments[1:])
-        parsed = _parser().parse_args(arguments)
+        from teenybuild.arguments import parser
+
+        parsed = parser().parse_args(arguments)
         return _COMMANDS[parsed.command](parsed)
     except UserError as wrong:
         return _fail(arguments, wrong.diagnostics)
@@ -101,153 +100,6 @@ def _diagnostics_json(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]
         }
         for d in diagnostics
     ]
-
-
-# Arguments ----------------------------------------------------------------------------------------------------
-
-
-def _parser() -> argparse.ArgumentParser:
-    import argparse
-
-    from teenybuild import __version__
-
-    parser = argparse.ArgumentParser(
-        prog="teenybuild",
-        description="Builds the GPU kernels of kernels.toml ahead of time.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"teenybuild {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-
-    def add(name: str, text: str, *, project: bool = True) -> argparse.ArgumentParser:
-        command = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
-        if project:
-            command.add_argument(
-                "-m", "--manifest", default=_MANIFEST, metavar="FILE", help="the manifest (kernels.toml)"
-            )
-            command.add_argument(
-                "--build-dir", metavar="DIR", help="where output goes (build/ beside the manifest)"
-            )
-            command.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
-        return command
-
-    def add_selection(command: argparse.ArgumentParser) -> None:
-        command.add_argument(
-            "--target", action="append", default=[], metavar="T", help="build for T only; may be repeated"
-        )
-        command.add_argument("--cache-dir", metavar="DIR", help="where compiled kernels are kept")
-        command.add_argument(
-            "--allow-import",
-            action="store_true",
-            help="let the build run the kernel files whose manifest says import = true",
-        )
-
-    init = add("init", "make a kernels.toml and a first kernel to start from", project=False)
-    init.add_argument("directory", nargs="?", default=".", help="where (here)")
-    build = add("build", "build everything that is out of date")
-    add_selection(build)
-    build.add_argument("-j", "--jobs", type=_positive, metavar="N", help="compile in N processes (all cores)")
-    build.add_argument(
-        "--time-limit",
-        type=_number("seconds"),
-        metavar="SECONDS",
-        help="what one specialisation may take (600; 0: any)",
-    )
-    build.add_argument(
-        "--memory-limit", type=_size, metavar="SIZE", help="what one compiling process may have: 2G (any)"
-    )
-    build.add_argument(
-        "--force", action="store_true", help="compile everything again, whatever the cache has"
-    )
-    build.add_argument(
-        "--loader-dir", metavar="DIR", help="where the generated package goes (the build directory)"
-    )
-    build.add_argument(
-        "--locked",
-        action="store_true",
-        help="fail where anything differs from the lock that teenybuild lock wrote",
-    )
-    build.add_argument(
-        "--check-reproducible", action="store_true", help="build twice more, apart, and compare all bytes"
-    )
-    build.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
-    lock = add("lock", "build everything, and record in kernels.lock what came out")
-    lock.add_argument("-j", "--jobs", type=_positive, metavar="N", help="compile in N processes (all cores)")
-    lock.add_argument("--cache-dir", metavar="DIR", help="where compiled kernels are kept")
-    lock.add_argument(
-        "--allow-import",
-        action="store_true",
-        help="let the build run the kernel files whose manifest says import = true",
-    )
-    check = add("check", "check the manifest and type-check every kernel; compile nothing")
-    add_selection(check)
-    listing = add("list", "every specialisation: id, target, key, state")
-    add_selection(listing)
-    shown = add("show", "what one specialisation is at a stage of its compile")
-    add_selection(shown)
-    shown.add_argument("id", metavar="ID", help="an id that list shows")
-    shown.add_argument(
-        "--stage",
-        choices=STAGES,
-        default="ptx",
-        help="what to show (ptx); side lays source, IR and PTX side by side",
-    )
-    explained = add(
-        "explain", "why a specialisation would be compiled, or would not: which part of its key moved"
-    )
-    add_selection(explained)
-    explained.add_argument("id", metavar="ID", help="an id that list shows")
-    clean = add("clean", "remove what was built (the cache stays)")
-    clean.add_argument("--cache", action="store_true", help="empty the cache too")
-    clean.add_argument("--cache-dir", metavar="DIR", help="which cache --cache means")
-    cached = add("cache", "what the cache holds, and how often it had what builds asked for")
-    cached.add_argument("--cache-dir", metavar="DIR", help="which cache (the manifest's)")
-    gc = add("gc", "remove from the cache what was not used for long; safe beside running builds")
-    gc.add_argument("--cache-dir", metavar="DIR", help="which cache (the manifest's)")
-    gc.add_argument(
-        "--max-age",
-        type=_number("days"),
-        metavar="DAYS",
-        help="what was not used for so long goes (30, or any if --max-size is given)",
-    )
-    gc.add_argument(
-        "--max-size",
-        type=_size,
-        metavar="SIZE",
-        help="no more than so much stays: 500M, 2G; what was used last stays longest",
-    )
-    gc.add_argument("--dry-run", action="store_true", help="say what would go, and remove nothing")
-    add("doctor", "what this machine has, and what is missing")
-    return parser
-
-
-def _positive(text: str) -> int:
-    import argparse
-
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 up")
-    return int(text)
-
-
-def _number(what: str) -> Callable[[str], float]:
-    from teenybuild.units import parse_number
-
-    return lambda text: _argument(lambda: parse_number(text, what))
-
-
-def _size(text: str) -> int:
-    from teenybuild.units import parse_size
-
-    return _argument(lambda: parse_size(text))
-
-
-def _argument(parse: Callable[[], _T]) -> _T:
-    import argparse
-
-    try:
-        return parse()
-    except ValueError as wrong:
-        raise argparse.ArgumentTypeError(str(wrong)) from None
 
 
 def _project(parsed: argparse.Namespace) -> Project:
@@ -445,7 +297,6 @@ def _list(parsed: argparse.Namespace) -> int:
 
 
 _LIST_HEADER = ("id", "target", "key", "state")
-STAGES = ("source", "mlir", "llvm", "ptx", "abi", "side")
 
 
 def _show(parsed: argparse.Namespace) -> int:
@@ -486,7 +337,9 @@ def _cache_directory(parsed: argparse.Namespace) -> Path:
     said = parsed.cache_dir or os.environ.get("TEENYBUILD_CACHE_DIR")
     if said:
         return Path(said)
-    if parsed.manifest == _MANIFEST and not Path(_MANIFEST).exists():
+    from teenybuild.arguments import MANIFEST
+
+    if parsed.manifest == MANIFEST and not Path(MANIFEST).exists():
         from teenybuild.cache import default_directory
 
         return default_directory()

@@ -40,7 +40,7 @@ LAYERS = (
     "build inspection language",
     "explain locked reproducible",
     "__init__",
-    "doctor",
+    "doctor arguments",
     "cli",
     "__main__",
 )
