@@ -145,13 +145,6 @@ def job_key_fields(job: Job) -> dict[str, str]:
     )
 
 
-def short_fields(job: Job) -> dict[str, str]:
-    """The same with no more of the source than its digest."""
-    from teenybuild.keys import digest
-
-    return {**job_key_fields(job), "source": digest(job.reached.text.encode())}
-
-
 def build_entry(job: Job, cache: Cache, *, force: bool = False) -> tuple[Entry, bool]:
     """The entry of a compile, and whether it had to be compiled now."""
     from dataclasses import replace

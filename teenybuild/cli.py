@@ -232,8 +232,8 @@ def _build_summary(report: Report, seconds: float) -> str:
     return f"built {what}: {counts}, in {seconds:.2f} s: {report.package}"
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _counted(number: int, what: str, many: str = "") -> str:
+    return f"{number} {what if number == 1 else many or what + 's'}"
 
 
 class _Progress:
@@ -367,7 +367,7 @@ def _cache(parsed: argparse.Namespace) -> int:
         )
         return DONE
     left = f", {_counted(len(found.leftovers), 'leftover file')}" if found.leftovers else ""
-    entries = "1 entry" if len(found.entries) == 1 else f"{len(found.entries)} entries"
+    entries = _counted(len(found.entries), "entry", "entries")
     print(f"{found.directory}: {entries}{left}, {show_size(found.bytes)}")
     print(f"builds found {asked.hits} artifacts there, and compiled {asked.misses}")
     return DONE
@@ -405,7 +405,7 @@ def _gc(parsed: argparse.Namespace) -> int:
         )
         return DONE
     how = "would remove" if parsed.dry_run else "removed"
-    entries = "1 entry" if result.entries == 1 else f"{result.entries} entries"
+    entries = _counted(result.entries, "entry", "entries")
     print(
         f"{how} {entries} and {_counted(result.leftovers, 'leftover file')}, {show_size(result.bytes)}; "
         f"{result.entries_left} left, {show_size(result.bytes_left)}"

@@ -90,6 +90,16 @@ def error(
     return UserError(Diagnostic(message, span, tuple(notes), hint))
 
 
+#: Things of one kind that are said one by one.
+_MOST = 20
+
+
+def first_of(messages: Sequence[str], what: str) -> list[str]:
+    """No more than the first few of many messages, and then how many more ``what`` there are."""
+    more = len(messages) - _MOST
+    return [*messages[:_MOST], f"and {more} more {what}"] if more > 0 else list(messages)
+
+
 def near(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that ``name`` was most likely meant to be, or None."""
     found = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from teenybuild.api import job_key, short_fields
+from teenybuild.api import job_key_fields
 from teenybuild.cache import Cache
 from teenybuild.compiler.pipeline import Job
 from teenybuild.generate import read_plan
 from teenybuild.inspection import selected
-from teenybuild.keys import LISTS, decode
+from teenybuild.keys import LISTS, decode, key_of, short
 from teenybuild.project import KEYS, STAMPS, Project
-from teenybuild.state import read_stamp
+from teenybuild.state import read_stamp, stamp_paths
 
 #: What ``Explained.state`` may be, and how it reads.
 STATES = {
@@ -94,7 +94,8 @@ def explain(project: Project, id_: str) -> list[Explained]:
 
 
 def _explained(project: Project, cache: Cache, id_: str, job: Job) -> Explained:
-    name, now = job.reached.function.name, job_key(job)
+    name, today = job.reached.function.name, job_key_fields(job)
+    now = key_of(today)
     has = cache.find(name, now) is not None
     before = _recorded(project, id_, job.target.name)
     if before is None:
@@ -103,7 +104,7 @@ def _explained(project: Project, cache: Cache, id_: str, job: Job) -> Explained:
     if then == now:
         return Explained(id_, job.target.name, "built" if has else "gone", then, now)
     try:
-        moved = tuple(_moved(fields, short_fields(job))) if fields else ()
+        moved = tuple(_moved(fields, short(today))) if fields else ()
     except (ValueError, TypeError, AttributeError):
         moved = ()  # what was written down is damaged
     diff = _source_diff(cache, name, then, job)
@@ -112,7 +113,7 @@ def _explained(project: Project, cache: Cache, id_: str, job: Job) -> Explained:
 
 def _recorded(project: Project, id_: str, target: str) -> tuple[str, dict[str, str]] | None:
     """The key that the last build gave, and its fields."""
-    for stamp in sorted((project.build / STAMPS).glob("*/*.json")):
+    for stamp in stamp_paths(project.build):
         said = read_stamp(stamp)
         if said is None or said["target"] != target or id_ not in said["members"]:
             continue

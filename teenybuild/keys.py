@@ -89,6 +89,11 @@ def key_fields(
     }
 
 
+def short(fields: Mapping[str, str]) -> dict[str, str]:
+    """The same fields with no more of the source than its digest: what is written down of a key."""
+    return {**fields, "source": digest(fields["source"].encode())}
+
+
 def key_of(fields: Mapping[str, str]) -> str:
     """The key: sha256 over the encoded fields, 64 hex digits."""
     return digest(encode(fields))

@@ -44,10 +44,17 @@ class Limits:
         if status == -signal.SIGALRM and self.seconds:
             hint = f"--time-limit SECONDS, or {TIME_VARIABLE}, raises it (0: none); loops that are unrolled are what takes long"
             return f"compiling it takes longer than {self.seconds:g} seconds", hint
-        if status != 0 and self.bytes is not None:
-            hint = f"--memory-limit SIZE, or {MEMORY_VARIABLE}, raises it"
-            return f"compiling it takes more than {show_size(self.bytes)} of memory", hint
-        return None
+        return self.of_memory() if status != 0 and self.bytes is not None else None
+
+    def of_memory(self) -> tuple[str, str]:
+        """The same of a process that had no more memory."""
+        assert self.bytes is not None
+        hint = f"--memory-limit SIZE, or {MEMORY_VARIABLE}, raises it"
+        return f"compiling it takes more than {show_size(self.bytes)} of memory", hint
+
+
+#: Where nothing is said.
+DEFAULT = Limits()
 
 
 def limits_of(environment: Mapping[str, str] = os.environ) -> Limits:

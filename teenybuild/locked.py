@@ -16,16 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from teenybuild.cache import write_if_changed
-from teenybuild.diagnostics import Diagnostic, error
+from teenybuild.diagnostics import Diagnostic, error, first_of
 from teenybuild.keys import fingerprint
-from teenybuild.project import STAMPS, Project
-from teenybuild.state import read_stamp
+from teenybuild.project import Project
+from teenybuild.state import read_stamp, stamp_paths
 
 LOCK_VERSION = 1
 #: What of an entry is shipped, and so locked.
 _SHIPPED = ("ptx", "so")
-#: Differences that are said one by one.
-_MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ def lock_path(project: Project) -> Path:
 def built(project: Project) -> dict[str, dict[str, Artifact]]:
     """What the last build has, by its stamps."""
     found: dict[str, dict[str, Artifact]] = {}
-    for path in sorted((project.build / STAMPS).glob("*/*.json")):
+    for path in stamp_paths(project.build):
         stamp = read_stamp(path)
         if stamp is None:
             raise error(f"{path} is damaged", hint="teenybuild build --force writes it anew")
@@ -126,11 +124,9 @@ def differences(project: Project) -> list[Diagnostic]:
     now = built(project)
     if project.settings.targets:
         locked = {target: members for target, members in locked.items() if target in now}
-    said = list(_differences(lock_path(project).name, locked, now))
+    said = first_of(list(_differences(lock_path(project).name, locked, now)), "differences")
     if not said:
         return []
-    if len(said) > _MOST:
-        said = [*said[:_MOST], f"and {len(said) - _MOST} more differences"]
     if compiler != fingerprint():
         said.insert(0, f"the lock is of another compiler, {compiler[:12]}; this one is {fingerprint()[:12]}")
     *others, last = said

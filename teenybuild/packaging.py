@@ -10,8 +10,8 @@ from teenybuild.cache import Cache, write_if_changed
 from teenybuild.generate import read_plan
 from teenybuild.keys import digest
 from teenybuild.loader import Image, generate, write_package
-from teenybuild.project import CACHE, PACKAGE_MISSING, PACKAGE_PLAN, STAMPS, Project
-from teenybuild.state import read_stamp
+from teenybuild.project import CACHE, PACKAGE_MISSING, PACKAGE_PLAN, Project
+from teenybuild.state import read_stamp, stamp_paths
 
 
 def package(project: Project, stamp: Path) -> list[str]:
@@ -20,7 +20,7 @@ def package(project: Project, stamp: Path) -> list[str]:
     cache = Cache(Path(json.loads((project.build / CACHE).read_bytes())["directory"]))
     images: dict[str, dict[str, Image]] = {}
     missing: list[str] = []
-    for path in sorted((project.build / STAMPS).glob("*/*.json")):
+    for path in stamp_paths(project.build):
         recorded = read_stamp(path)
         if recorded is None:
             missing.append(f"{path.name} is damaged; build again")

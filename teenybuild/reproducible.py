@@ -10,16 +10,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from teenybuild.cache import is_ours
-from teenybuild.diagnostics import Diagnostic, error
+from teenybuild.diagnostics import Diagnostic, error, first_of
 from teenybuild.project import Project
 
-#: Files that differ, said one by one.
-_MOST = 20
 #: What each of the builds has of its own: a directory, the number of processes, an environment.
 _BUILDS: tuple[tuple[str, str | None, Mapping[str, str]], ...] = (
     ("one", "1", {"PYTHONHASHSEED": "1", "TZ": "UTC-11", "LC_ALL": "C"}),
@@ -44,7 +42,7 @@ def compare(project: Project) -> Compared:
         for name in sorted({*first, *second})
         if first.get(name) != second.get(name)
     ]
-    said = found if len(found) <= _MOST else [*found[:_MOST], f"and {len(found) - _MOST} more files differ"]
+    said = first_of(found, "files differ")
     return Compared(len({*first, *second}), tuple(Diagnostic(each) for each in said))
 
 
@@ -95,11 +93,13 @@ def _difference(name: str, first: bytes | None, second: bytes | None) -> str:
     try:
         lines = first.decode().splitlines(), second.decode().splitlines()
     except UnicodeDecodeError:
-        at = next(
-            (i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
-            min(len(first), len(second)),
-        )
-        return f"{name} came out of two builds in two ways, from byte {at} on"
-    at = next((i for i, (a, b) in enumerate(zip(*lines, strict=False)) if a != b), min(map(len, lines)))
+        return f"{name} came out of two builds in two ways, from byte {_parting(first, second)} on"
+    at = _parting(*lines)
     old, new = (each[at].strip() if at < len(each) else "" for each in lines)
     return f"{name} came out of two builds in two ways, from line {at + 1} on: {old!r} and {new!r}"
+
+
+def _parting(first: Sequence[object], second: Sequence[object]) -> int:
+    """Where two sequences begin to differ."""
+    shorter = min(len(first), len(second))
+    return next((i for i in range(shorter) if first[i] != second[i]), shorter)

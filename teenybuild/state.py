@@ -14,6 +14,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from teenybuild.project import STAMPS
+
 STATE_VERSION = 2
 STATE = "state.json"
 #: How far a file's time of change may lag behind the clock: the kernel stamps files by its tick.
@@ -107,6 +109,11 @@ def damaged_outputs(build: Path, outputs: Iterable[Path]) -> list[Path]:
         if row is not None and _stat(str(path)) not in (None, row[:3]) and _digest(str(path)) != row[3]:
             found.append(path)
     return found
+
+
+def stamp_paths(build: Path) -> list[Path]:
+    """Those of all chunks, in order."""
+    return sorted((build / STAMPS).glob("*/*.json"))
 
 
 def read_stamp(path: Path) -> dict[str, Any] | None:

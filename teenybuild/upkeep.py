@@ -21,14 +21,14 @@ DAY = 86400.0
 _LONGEST = 19
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Held:
     """An entry: its files, their bytes in all, and when it was last used (seconds since the epoch)."""
 
     description: Path
-    files: list[Path] = field(default_factory=list[Path])
-    bytes: int = 0
-    used: float = 0.0
+    files: tuple[Path, ...]
+    bytes: int
+    used: float
 
 
 @dataclass(slots=True)
@@ -85,13 +85,13 @@ def contents(directory: Path) -> Contents:
         else:
             stems.setdefault(path.stem, []).append((path, status))
     for files in stems.values():
-        description = next((path for path, _ in files if path.suffix == ".json"), None)
-        if description is None:
+        described = next(((path, status) for path, status in files if path.suffix == ".json"), None)
+        if described is None:
             found.leftovers += [(path, status.st_size, status.st_mtime) for path, status in files]
             continue
+        description, noted = described
         sizes = sum(status.st_size for _, status in files)
-        used = next(status.st_mtime for path, status in files if path is description)
-        found.entries.append(Held(description, [path for path, _ in files], sizes, used))
+        found.entries.append(Held(description, tuple(path for path, _ in files), sizes, noted.st_mtime))
     # In an order of its own, so that two runs over one cache do the same.
     found.entries.sort(key=lambda e: (e.used, e.description.name))
     return found

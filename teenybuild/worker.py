@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from teenybuild.api import build_entry, job_key, short_fields
+from teenybuild.api import build_entry, job_key_fields
 from teenybuild.cache import Cache, write_if_changed
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.pipeline import Job, front
 from teenybuild.diagnostics import BugError, Diagnostic, Note, Span, UserError
-from teenybuild.limits import Limits
+from teenybuild.keys import key_of, short
+from teenybuild.limits import DEFAULT, Limits
 from teenybuild.sources import Sources, job
 from teenybuild.specialisation import Specialisation
 from teenybuild.targets import parse_target
@@ -82,7 +83,7 @@ def run_chunk(
     directory: Path,
     prefix: str,
     cache_dir: Path,
-    limits: Limits = Limits(),  # noqa: B008  # frozen
+    limits: Limits = DEFAULT,
     *,
     force: bool = False,
 ) -> Outcome:
@@ -98,8 +99,9 @@ def run_chunk(
         return outcome
     waiting: list[tuple[Specialisation, Job]] = []
     for spec, job_ in jobs:
-        name = job_.reached.function.name
-        entry = None if force else cache.find(name, job_key(job_))
+        name, fields = job_.reached.function.name, job_key_fields(job_)
+        outcome.keys[spec.id] = short(fields)
+        entry = None if force else cache.find(name, key_of(fields))
         if entry is None:
             waiting.append((spec, job_))
         else:
@@ -128,7 +130,6 @@ def _keep(
         "name": job_.reached.function.name,
         "files": dict(description["files"]),
     }
-    outcome.keys[spec.id] = short_fields(job_)
 
 
 def check_outputs(plan: dict[str, Any], job_: Job, arguments: Sequence[dict[str, Any]]) -> list[Diagnostic]:
@@ -216,7 +217,7 @@ def _run_child(
                 found = [diagnostic_from(d) for d in message["diagnostics"]]
                 outcome.diagnostics += [d for d in found if d not in outcome.diagnostics]
             case "memory":
-                _over_limit(outcome, waiting[index], limits.wrong(1))
+                _over_limit(outcome, waiting[index], *limits.of_memory())
             case _:
                 outcome.failed += 1
                 outcome.bugs.append(f"{spec.id}: {message['text']}")
@@ -227,28 +228,25 @@ def _run_child(
         return []
     culprit = at[0] if at else left[0]
     rest = [m for m in left if m != culprit]
-    if status == -signal.SIGALRM:
-        _over_limit(outcome, waiting[culprit], limits.wrong(status))
-        return rest
-    if len(members) > 1:
+    if len(members) > 1 and status != -signal.SIGALRM:
         # It may have died of what an earlier member left behind: alone, it gets a second chance.
         _run_child(outcome, plan, waiting, [culprit], cache_dir, limits)
         return rest
-    if limits.wrong(status) is not None:
-        _over_limit(outcome, waiting[culprit], limits.wrong(status))
-        return []
+    over = limits.wrong(status)
+    if over is not None:
+        _over_limit(outcome, waiting[culprit], *over)
+        return rest
     spec, _ = waiting[culprit]
     outcome.failed += 1
     how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
     outcome.bugs.append(
         f"{spec.id}: the compiler process died ({how}) while compiling it for {plan['target']}"
     )
-    return []
+    return rest
 
 
-def _over_limit(outcome: Outcome, member: tuple[Specialisation, Job], wrong: tuple[str, str] | None) -> None:
-    assert wrong is not None
-    (spec, job_), (message, hint) = member, wrong
+def _over_limit(outcome: Outcome, member: tuple[Specialisation, Job], message: str, hint: str) -> None:
+    spec, job_ = member
     kernel = job_.reached.function
     span = kernel.module.source.span(kernel.node)
     outcome.failed += 1

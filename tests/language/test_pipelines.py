@@ -507,20 +507,17 @@ def test_loops_without_products(stages: int, columns: int, dtype: str) -> None:
     assert_same_bits(found, wanted.astype(np.float32))
 
 
+#: What the kernel is compiled for where it is not run.
+ROWS_ARGUMENTS: dict[str, object] = {**{n: np.zeros(8, np.float32) for n in "xwo"}, "N": 64, "stride": 64}
+
+
 @pytest.mark.parametrize(
     ("stages", "target", "groups"), [(3, "sm_90a", 3), (4, "sm_80", 4), (1, "sm_90a", 0), (3, "sm_75", 0)]
 )
 def test_stages_that_a_kernel_gives(stages: int, target: str, groups: int) -> None:
     """As many groups as turns are asked for before the loop, and one in it; nothing where there are no such copies."""
-    arguments: dict[str, object] = {
-        "x": np.zeros(8, np.float32),
-        "w": np.zeros(8, np.float32),
-        "o": np.zeros(8, np.float32),
-        "N": 64,
-        "stride": 64,
-    }
-    assume = {name: {"div": 16} for name in arguments}
-    artifact = compiled(ROWS, arguments, {"BLOCK": 256, "STAGES": stages}, target, assume=assume)
+    assume = {name: {"div": 16} for name in ROWS_ARGUMENTS}
+    artifact = compiled(ROWS, ROWS_ARGUMENTS, {"BLOCK": 256, "STAGES": stages}, target, assume=assume)
     assert artifact.ptx is not None
     assert artifact.ptx.count("cp.async.commit_group") == groups
     assert artifact.abi["launch"]["shared_bytes"] >= 2 * 4 * 256 * (stages if groups else 0)
@@ -535,12 +532,5 @@ def test_stages_that_a_kernel_gives(stages: int, target: str, groups: int) -> No
     ],
 )
 def test_stages_that_cannot_be(stages: object, said: str) -> None:
-    arguments: dict[str, object] = {
-        "x": np.zeros(8, np.float32),
-        "w": np.zeros(8, np.float32),
-        "o": np.zeros(8, np.float32),
-        "N": 64,
-        "stride": 64,
-    }
     with pytest.raises(UserError, match=said):
-        compiled(ROWS, arguments, {"BLOCK": 256, "STAGES": stages}, "cpu")
+        compiled(ROWS, ROWS_ARGUMENTS, {"BLOCK": 256, "STAGES": stages}, "cpu")

@@ -6,7 +6,6 @@ import struct
 import subprocess
 import sys
 import textwrap
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 from teenybuild.loader import Image, generate, write_package
 from tests.runtime.fake_arrays import CudaArray, CupyArray, DLPackArray, Tensor, fake_cupy, fake_torch
 from tests.runtime.fake_driver import CUresult, FakeDevice, FakeDriver, real
+from tests.support.threads import together
 
 from .manifests import VECTOR_ADD, ZOO
 from .packages import built, imported, install
@@ -550,23 +550,14 @@ def test_many_threads_launch_at_once(start: Start) -> None:
     """Parameters are packed into memory that launches use again: no thread may see another's."""
     driver, kernels = start()
     spec = kernels.vector_add.spec()
-    wrong: list[BaseException] = []
 
     def launches(thread: int) -> None:
-        try:
-            driver.stack.append(driver.primary(0))
-            for turn in range(200):
-                a, b, out = (Tensor(address=ADDRESS + 65536 * thread + 4096 * n) for n in range(3))
-                spec.launch((a, b, out, 1000 * thread + turn), (thread + 1, turn + 1))
-        except BaseException as error:
-            wrong.append(error)
+        driver.stack.append(driver.primary(0))
+        for turn in range(200):
+            a, b, out = (Tensor(address=ADDRESS + 65536 * thread + 4096 * n) for n in range(3))
+            spec.launch((a, b, out, 1000 * thread + turn), (thread + 1, turn + 1))
 
-    threads = [threading.Thread(target=launches, args=(n,)) for n in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert not wrong
+    assert not together(launches)
     assert len(driver.launches) == 1600
     assert len(driver.modules) == 1
     for launch in driver.launches:

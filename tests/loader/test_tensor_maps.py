@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from teenybuild.runtime.index import TensorMap
 from teenybuild.runtime.tensor_maps import TensorMaps
 from tests.runtime.fake_arrays import Tensor
 from tests.runtime.fake_driver import CUresult, Encoded, FakeDevice, FakeDriver, real
+from tests.support.threads import together
 
 from .packages import imported, install
 
@@ -223,23 +223,15 @@ def test_a_driver_without_tensor_maps(cuda: FakeDriver, status: Any) -> None:
 
 def test_threads_make_maps_at_once(cuda: FakeDriver) -> None:
     """The same and others, empty ones too: each gets what it asked for."""
-    array, wrong = maps(cuda), list[BaseException]()
+    array = maps(cuda)
     got: list[tuple[tuple[int, ...], Any]] = []
 
     def launches(thread: int) -> None:
-        try:
-            for turn in range(200):
-                values = (ADDRESS + 16 * (turn if turn % 2 else 1000 * thread + turn), turn % 3, 32, 32, 0)
-                got.append((values, array.made(values)[0]))
-        except BaseException as error:
-            wrong.append(error)
+        for turn in range(200):
+            values = (ADDRESS + 16 * (turn if turn % 2 else 1000 * thread + turn), turn % 3, 32, 32, 0)
+            got.append((values, array.made(values)[0]))
 
-    threads = [threading.Thread(target=launches, args=(n,)) for n in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert not wrong
+    assert not together(launches)
     assert len(got) == 1600
     assert len(cuda.memory) == 1
     told = {each.map: each for each in cuda.encoded}

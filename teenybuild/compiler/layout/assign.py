@@ -552,8 +552,7 @@ class _Rewrite:
         assert self._blocks is not None
         assert op.array is not None
         size, fastest = dtype_of(op.value.type).size, boxes.axes[0]
-        staged = self._add(ttg.Staged(self._home(op.value)))
-        staged.at(op.location)
+        staged = self._add(ttg.Staged(self._home(op.value)).at(op.location))
         staged.result.layout = placed(shape_of(op.value.type), fastest, size)
         # What another access may touch must be written before that; and one place must not be written twice at once.
         settled = op.array.base in self._blocks.shared or not any(self._is_new(v) for v in op.corner)
@@ -702,8 +701,7 @@ class _Rewrite:
         """A buffer that holds ``value``, the axis ``fastest`` along rows."""
         made = scope.staged.get((value, fastest))
         if made is None:
-            op = make()
-            op.at(value.op.location if value.op else None)
+            op = make().at(value.op.location if value.op else None)
             made = scope.staged[value, fastest] = self._add(op, scope).results[0]
             made.layout = placed(shape_of(value.type), fastest, dtype_of(value.type).size)
         return made
@@ -729,8 +727,7 @@ class _Rewrite:
                 end = scf.Condition(self._scalar(last.condition), self._at_home(last.values, like))
             case last:
                 end = scf.Yield(self._at_home(last.operands, like))
-        end.at(last.location)
-        self._add(end)
+        self._add(end.at(last.location))
         self._scopes.pop()
         return Block(args, scope.ops)
 
@@ -766,9 +763,8 @@ class _Rewrite:
             made = self._make(value, layout, scope)
         else:
             scope = scope or self._scopes[-1]
-            move = ttg.ConvertLayout(self._new[value])
+            move = ttg.ConvertLayout(self._new[value]).at(value.op.location if value.op else None)
             made = self._add(move, scope).results[0]
-            move.at(value.op.location if value.op else None)
         made.layout = layout
         scope.made[value, layout] = made
         self._axes.copy_to(made, value)

@@ -52,8 +52,6 @@ def _place(block: Block, late: set[Op]) -> None:
         for inner in op.blocks:
             _place(inner, late)
         if op in late:
-            barrier = tt.Barrier()
-            barrier.at(op.location)
-            kept.append(barrier)
+            kept.append(tt.Barrier().at(op.location))
         kept.append(op)
     block.ops = kept

@@ -153,9 +153,7 @@ class Pipelined:
         known = self._copied(ahead, {turn: self._add(arith.AddI(turn, step))})
         self._first_copies(known, stage, more)
         last = outer.body.terminator
-        end = scf.Yield((*last.operands, stage, phase))
-        end.at(last.location)
-        outer.body.ops[-1] = end
+        outer.body.ops[-1] = scf.Yield((*last.operands, stage, phase)).at(last.location)
         results = tuple(Value(i32, outer) for _ in range(2))
         outer.set_results((*outer.results, *results))
         return Written(before, here, self._closed(), flying, after)
@@ -288,8 +286,7 @@ class Pipelined:
                 )
         if landed.flying or not self._by_lanes:
             copying = [ttg.Publish(products=False), *copying]
-        end = scf.Yield((*last.operands, *values, following, following_phase))
-        end.at(last.location)
+        end = scf.Yield((*last.operands, *values, following, following_phase)).at(last.location)
         op.body = Block(
             [*body.args, *ahead, stage, phase], [*landed.ops[:split], *copying, *landed.ops[split:], end]
         )
@@ -302,8 +299,7 @@ class Pipelined:
     # Pieces -----------------------------------------------------------------------------------------------------
 
     def _add_op(self, op: Op, like: Op | None = None) -> Op:
-        op.at((like or self._op).location)
-        self._ops.append(op)
+        self._ops.append(op.at((like or self._op).location))
         return op
 
     def _add(self, op: Op) -> Value:
