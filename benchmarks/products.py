@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,8 @@ THIN: tuple[Tile, ...] = (
     (0, 128, 128, 4, 8),
 )
 SIZES = (1024, 2048, 4096, 8192)
+#: Rows of tiles that programs go down before they go right; more for wide tiles, so that those at work at once make a square.
+GROUP_M, WIDE_GROUP_M = 8, 16
 BLOCKS = ("BLOCK_M", "BLOCK_N", "BLOCK_K")
 
 
@@ -62,6 +65,12 @@ def configs(tiles: Sequence[Tile], element_size: int = 2, names: Sequence[str] =
         Config(dict(zip(names, (m, n, k * 2 // element_size), strict=True)), stages, warps)
         for m, n, k, stages, warps in tiles
     ]
+
+
+def wide(element_size: int) -> list[Config]:
+    """The tiles that are wider than high, once more."""
+    tiles = [tile for tile in TILES if tile[:2] == (128, 256)]
+    return [replace(config, more={"GROUP_M": WIDE_GROUP_M}) for config in configs(tiles, element_size)]
 
 
 def random(rows: int, columns: int, dtype: torch.dtype) -> torch.Tensor:
@@ -116,7 +125,7 @@ def launcher(function: str, **more: Any) -> Launches:
     def launches(arrays: Arrays, config: Config) -> list[Launch]:
         given = described(arrays, config) if "described" in function else strided(arrays)
         down, right = across(arrays["c"], config)
-        const = {**config.const, "GROUP_M": 8, **more}
+        const = {**config.const, "GROUP_M": GROUP_M, **config.more, **more}
         grid = down * right
         if "persistent" in function:
             const["PROGRAMS"] = multiprocessors()
@@ -155,7 +164,7 @@ def square(
         2.0 * n**3,
         lambda: operands(n, n, n, dtype, out, turned),
         ("c",),
-        configs(TILES, dtype.itemsize),
+        [*configs(TILES, dtype.itemsize), *wide(dtype.itemsize)],
         launcher(function, **more),
         exact,
         TOLERANCE[out] if tolerance is None else tolerance,

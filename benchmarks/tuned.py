@@ -45,16 +45,16 @@ CLOCK = 2e9
 
 @dataclass(frozen=True)
 class Config:
-    """Constants of a kernel, stages and warps."""
+    """Constants of a kernel (the sides of its tiles, and ``more``), stages and warps."""
 
     const: Mapping[str, Any]
     num_stages: int
     num_warps: int
+    more: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __str__(self) -> str:
-        return (
-            f"{' x '.join(map(str, self.const.values()))}, {self.num_stages} stages, {self.num_warps} warps"
-        )
+        more = "".join(f", {name} {value}" for name, value in self.more.items())
+        return f"{' x '.join(map(str, self.const.values()))}, {self.num_stages} stages, {self.num_warps} warps{more}"
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from teenybuild.compiler.ir.arrays import Argument, Array
 from teenybuild.compiler.ir.constant import constant
 from teenybuild.compiler.ir.core import Block, Function, Op, Value, walk
 from teenybuild.compiler.ir.types import Buffer, Pointer, Tile
+from teenybuild.compiler.layout.linear import Layout
 from teenybuild.compiler.pipeline import Job, code_target, front, scheduled
 from teenybuild.compiler.targets.base import Settings
 from teenybuild.dtypes import DType, f16, i1, i32
@@ -102,7 +103,7 @@ def _products(tiles: int, turns: int, columns: int = N) -> Run:
 
 _ONE_TILE = [_products(1, turns) for turns in TURNS]
 _MANY_TILES = [_products(*both) for both in NESTED]
-_PIECES = [_products(3, 3, N - 3)]
+_PIECES = [_products(3, turns, N - 3) for turns in (0, 3)]
 _POINTERS = {"SUM": "tl.float32", **_BLOCKS}
 _PERSISTENT = {"PROGRAMS": 1, **_BLOCKS}
 
@@ -152,8 +153,8 @@ def streamed(x_ptr, y_ptr, out_ptr, K, BLOCK_K: tl.constexpr, STAGES: tl.constex
 """
 
 
-def _triangular(turns: int) -> Run:
-    return Run({**_products(5, turns).arguments, "tiles": 5})
+def _triangular(turns: int, columns: int = N) -> Run:
+    return Run({**_products(5, turns, columns).arguments, "tiles": 5})
 
 
 KERNELS: dict[str, Looped] = {
@@ -170,7 +171,7 @@ KERNELS: dict[str, Looped] = {
     "persistent": Looped("products.product_persistent", _MANY_TILES, _PERSISTENT, ones=_ONES),
     "persistent described": Looped("products.product_persistent_described", _MANY_TILES + _PIECES, _PERSISTENT, _DESCRIBED),
     "triangular": Looped(
-        "triangular", [_triangular(turns) for turns in TURNS], {"BLOCK_M": M, "BLOCK_N": N, "BLOCK_K": K}, _DESCRIBED
+        "triangular", [_triangular(turns, columns) for turns in TURNS for columns in (N, N - 3)], {"BLOCK_M": M, "BLOCK_N": N, "BLOCK_K": K}, _DESCRIBED
     ),
     "streamed": Looped("streamed", [Run({"K": 1024 * turns}) for turns in TURNS], {"BLOCK_K": 1024, "STAGES": 3}),
     "batched": Looped(
@@ -246,8 +247,10 @@ def weakened(function: Function) -> Iterator[tuple[str, AbstractContextManager[N
                     yield f"barrier {where}", _without(block, op)
                     if op.products:
                         yield f"fence {where}", _with(op, "products", False)
-                case ttg.Await() | ttg.CommitCopies() | ttg.Expect() | ttg.CopyBlock() | ttg.Put():
+                case ttg.Await() | ttg.CommitCopies() | ttg.CopyBlocks() | ttg.Put() | ttg.WaitStores():
                     yield f"{op.name} {where}", _without(block, op)
+                case ttg.StoreBlock() if op.done == "read":
+                    yield f"{op.name} {where}", _with(op, "done", "asked")
                 case ttg.WaitCopies() | ttg.WaitProducts():
                     yield f"{op.name} {where}", _with(op, "pending", op.pending + 1)
                 case _:
@@ -288,13 +291,15 @@ def test_what_is_looked_at() -> None:
 
 MADE = {
     ttg.Allocate, ttg.Free, ttg.Put, ttg.Get, ttg.CopyAsync, ttg.CommitCopies, ttg.WaitCopies, ttg.OpenSignals, ttg.CloseSignals,
-    ttg.Expect, ttg.CopyBlock, ttg.Await, ttg.StoreBlock, ttg.Publish, ttg.GroupMma, ttg.WaitProducts,
+    ttg.CopyBlocks, ttg.Await, ttg.StoreBlock, ttg.WaitStores, ttg.Publish, ttg.GroupMma,
+    ttg.WaitProducts,
 }  # fmt: skip
 
 
 # The checker itself ---------------------------------------------------------------------------------------------
 
 TILE = Tile((16, 16), f16)
+WARPS = (64, 128)
 
 
 class Straight:
@@ -302,6 +307,8 @@ class Straight:
 
     def __init__(self) -> None:
         self.pointers, self.tile, self.sum = Value(Tile((16, 16), Pointer(f16))), Value(TILE), Value(TILE)
+        self.held = Value(TILE)
+        self.held.layout = Layout((16, 16), (1, 2, 4), (8, 16, 32, 0, 0), WARPS)
         self.ops: list[Op] = []
         self.buffer = self.add(ttg.Allocate(Buffer(2, TILE)))
         self.signals = self.add(ttg.OpenSignals(2))
@@ -321,6 +328,12 @@ class Straight:
         match name:
             case "put":
                 self.add(ttg.Put(*pair, self.tile))
+            case "own":
+                self.add(ttg.Put(*pair, self.held))
+            case "store":
+                self.add(ttg.StoreBlock(self.buffer, (at, at), ARRAY, 1, "asked", WARPS if n[0] else None))
+            case "stored":
+                self.add(ttg.WaitStores())
             case "get":
                 self.add(ttg.Get(*pair))
             case "copy":
@@ -333,10 +346,8 @@ class Straight:
                 self.add(ttg.Publish(products=False))
             case "publish":
                 self.add(ttg.Publish(products=True))
-            case "expect":
-                self.add(ttg.Expect(self.signals, at, yes, n[1] or 512))
             case "block":
-                self.add(ttg.CopyBlock(*pair, yes, self.signals, at, (at, at), ARRAY, 1))
+                self.add(ttg.CopyBlocks((self.buffer,), at, yes, self.signals, (at, at), (ARRAY,), (1,)))
             case "await":
                 self.add(ttg.Await(self.signals, at, self.number(n[1])))
             case "multiply":
@@ -365,7 +376,7 @@ def said(text: str) -> list[str]:
     return [f"{hazard.op.name}: {hazard.message}" for hazard in hazards(Function("f", ("p",), body), {})]
 
 
-BLOCK = "expect 0; block 0; await 0"
+BLOCK = "block 0; await 0"
 
 
 @pytest.mark.parametrize(
@@ -394,20 +405,30 @@ BLOCK = "expect 0; block 0; await 0"
         ("copy 0; commit", "ends while lanes' copies to it are under way"),
         # Blocks.
         (f"{BLOCK}; get 0; free; close", ""),
-        (f"{BLOCK}; get 0; barrier; expect 0; block 0; await 0 1; get 0; free; close", ""),
-        ("expect 0; block 0; get 0; await 0", "reads a block whose signal was not waited for"),
-        ("expect 0; block 0; await 0 1; await 0", "waits for another phase than the present one: for ever, or not at all"),
+        (f"{BLOCK}; get 0; barrier; block 0; await 0 1; get 0; free; close", ""),
+        ("block 0; get 0; await 0", "reads a block whose signal was not waited for"),
+        ("block 0; await 0 1; await 0", "waits for another phase than the present one: for ever, or not at all"),
         ("await 0 1", "waits for another phase than the present one: for ever, or not at all"),
-        (f"{BLOCK}; expect 0 512; await 0 1", "begins a phase while slower warps may still wait for the last"),
-        ("expect 0; expect 0; block 0; await 0 1", "announces more before the last phase was waited for"),
-        ("expect 0 256; block 0; await 0", "waits for 256 bytes, and 512 were asked for"),
-        ("expect 0 1024; block 0; await 0", "waits for 1024 bytes, and 512 were asked for"),
-        ("block 0; get 0", "asks for a block that nobody has announced"),
-        (f"{BLOCK}; get 0; expect 1; block 0; await 1", "writes what slower warps may still read"),
-        ("expect 0; block 0; put 0; await 0", "writes where a block is under way"),
-        ("put 0; barrier; expect 0; block 0; await 0", "writes beside the program where lanes wrote, and that was not published for products"),
-        ("expect 0; block 0; free; await 0", "ends while a block is under way to it"),
-        ("expect 0; block 0; close; free", "ends while something is to arrive at a signal"),
+        (f"{BLOCK}; block 0; await 0 1", "begins a phase while slower warps may still wait for the last"),
+        ("block 0; block 0; await 0 1", "begins a phase before the last was waited for"),
+        ("put 0; publish; get 0; block 0; await 0", "writes what slower warps may still read"),
+        ("block 0; put 0; await 0", "writes where a block is under way"),
+        ("put 0; barrier; block 0; await 0", "writes beside the program where lanes wrote, and that was not published for products"),
+        ("block 0; free; await 0", "ends while a block is under way to it"),
+        ("block 0; close; free", "ends while something is to arrive at a signal"),
+        # Blocks that are stored: by one warp, or (1) by each what is its own.
+        ("put 0; publish; store; stored; barrier; put 0; free", ""),
+        ("put 0; store; stored; free", "reads what other lanes wrote, without a barrier since"),
+        ("put 0; barrier; store; stored; free", "reads beside the program what lanes wrote, and that was not published for products"),
+        ("put 0; publish; store; barrier; put 0; stored", "writes where a block is under way from"),
+        ("put 0; publish; store; stored; put 0", "writes what slower warps may still read"),
+        ("put 0; publish; store; barrier; free; stored", "ends while a block is under way from it"),
+        ("own 0; store 1; stored; own 0; store 1; stored; free", ""),
+        ("own 0; store; stored; free", "reads what other lanes wrote, without a barrier since"),
+        ("own 0; store 1; own 0; stored", "writes where a block is under way from"),
+        ("own 0; store 1; stored; put 0", "writes what slower warps may still read"),
+        ("own 0; barrier; get 0; own 0", "writes what slower warps may still read"),
+        ("put 0; store 1; stored; free", "reads what other lanes wrote, without a barrier since"),
         # Products.
         ("put 0; publish; multiply 0; done 0; use; free", ""),
         ("put 0; barrier; multiply 0; done 0", "reads beside the program what lanes wrote, and that was not published for products"),

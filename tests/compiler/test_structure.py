@@ -46,7 +46,7 @@ OPERATIONS = sorted(set(classes()), key=lambda kind: kind.name)
 HANDLED = {
     tt.Load, tt.Store, tt.Reduce, tt.Scan, tt.Dot, ttg.Mma, ttg.ConvertLayout,
     ttg.Allocate, ttg.Free, ttg.Viewed, ttg.Put, ttg.Get, ttg.CopyAsync, ttg.CommitCopies, ttg.WaitCopies, ttg.Publish,
-    ttg.OpenSignals, ttg.CloseSignals, ttg.Expect, ttg.CopyBlock, ttg.Await, ttg.StoreBlock,
+    ttg.OpenSignals, ttg.CloseSignals, ttg.CopyBlocks, ttg.Await, ttg.StoreBlock, ttg.WaitStores,
     ttg.GroupMma, ttg.WaitProducts, scf.For, scf.While, scf.If,
     constant.Constant, tt.GetProgramId, tt.GetNumPrograms, tt.Splat, tt.MakeRange, tt.Broadcast, tt.Reshape, tt.ExpandDims, tt.Trans,
     tt.Barrier, tt.Print, tt.Assert, tt.InlineAsm, ttg.Sealed,

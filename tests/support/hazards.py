@@ -18,7 +18,8 @@ from teenybuild.compiler.ir import scf, tt, ttg
 from teenybuild.compiler.ir.constant import Constant, constant, constant_of
 from teenybuild.compiler.ir.core import PURE, TERMINATOR, Block, Function, Op, Value
 from teenybuild.compiler.ir.numbers import Number, wrap
-from teenybuild.compiler.ir.types import Buffer, Pointer, dtype_of, numel
+from teenybuild.compiler.ir.types import Buffer, Pointer, dtype_of
+from teenybuild.compiler.layout.linear import Layout
 from teenybuild.dtypes import DType
 
 
@@ -58,18 +59,21 @@ class _Stage:
     read: bool = False
     written: bool = False
     unpublished: bool = False
+    #: What parts warps (a layout's bases) in what was put there last, and in what has been read since.
+    put: tuple[int, ...] | None = None
+    own: tuple[int, ...] | None = None
+    #: Whether it was asked to be written to memory, and that was not waited for.
+    storing: bool = False
 
 
 @dataclass(eq=False)
 class _Signal:
     """One signal."""
 
-    #: Phases that something was announced for, and whether the last of them was waited for; since the last barrier?
+    #: Phases that something was asked for, and whether the last of them was waited for; since the last barrier?
     phases: int = 0
     over: bool = True
     awaited: bool = False
-    announced: int = 0
-    asked: int = 0
 
 
 @dataclass(eq=False)
@@ -77,7 +81,6 @@ class _Room:
     """A buffer, or signals, from allocation to end."""
 
     places: Sequence[Any]
-    bytes: int = 0
     open: bool = True
 
 
@@ -139,10 +142,10 @@ class _Run:
             ttg.WaitCopies: self._wait_copies,
             ttg.OpenSignals: self._open,
             ttg.CloseSignals: self._close,
-            ttg.Expect: self._expect,
-            ttg.CopyBlock: self._copy_block,
+            ttg.CopyBlocks: self._copy_blocks,
             ttg.Await: self._await,
-            ttg.StoreBlock: lambda op: self._read(op, op.buffer, 0, beside=True),
+            ttg.StoreBlock: self._store_block,
+            ttg.WaitStores: lambda _: self._stores_read(),
             ttg.Publish: lambda op: self._barrier(products=op.products),
             ttg.GroupMma: self._multiply,
             ttg.WaitProducts: self._wait_products,
@@ -262,9 +265,7 @@ class _Run:
             yield from (each for each in room.places if isinstance(each, _Stage))
 
     def _allocate(self, op: ttg.Allocate) -> None:
-        tile = op.type.tile
-        size = numel(tile) * dtype_of(tile).size
-        self.known[op.result] = room = _Room([_Stage() for _ in range(op.type.stages)], size)
+        self.known[op.result] = room = _Room([_Stage() for _ in range(op.type.stages)])
         self._rooms.append(room)
 
     def _view(self, op: ttg.Viewed) -> None:
@@ -286,12 +287,16 @@ class _Run:
                 self._report(op, "ends while a block is under way to it")
             if each.products:
                 self._report(op, "ends while products that read it are under way")
+            if each.storing:
+                self._report(op, "ends while a block is under way from it")
         if room.open:
             self._rooms.remove(room)
         room.open = False
 
-    def _read(self, op: Op, buffer: Value, stage: int, *, beside: bool = False) -> _Stage:
-        """Lanes read a stage, or hardware ``beside`` the program does."""
+    def _read(
+        self, op: Op, buffer: Value, stage: int, *, beside: bool = False, warps: tuple[int, ...] | None = None
+    ) -> _Stage:
+        """Lanes read a stage, or hardware ``beside`` the program does; with ``warps``, of each what is its own."""
         place = cast(_Stage, self._room(op, buffer).places[stage])
         if not place.filled:
             self._report(op, "reads what nobody has written")
@@ -299,17 +304,29 @@ class _Run:
             self._report(op, "reads what lanes copy, and that was not waited for")
         if place.block is not None:
             self._report(op, "reads a block whose signal was not waited for")
-        if place.written:
+        if warps is not None and place.put == warps:
+            pass  # It shows hardware what lanes of the warp wrote.
+        elif place.written:
             self._report(op, "reads what other lanes wrote, without a barrier since")
         elif beside and place.unpublished:
             self._report(
                 op, "reads beside the program what lanes wrote, and that was not published for products"
             )
-        place.read |= not isinstance(op, ttg.GroupMma)
+        if not isinstance(op, ttg.GroupMma):
+            place.own = warps if not place.read or place.own == warps else None
+            place.read = True
         return place
 
-    def _write(self, op: Op, buffer: Value, stage: Value, *, beside: bool = False) -> _Stage:
-        """Lanes are about to write a stage, or hardware ``beside`` the program is."""
+    def _write(
+        self,
+        op: Op,
+        buffer: Value,
+        stage: Value,
+        *,
+        beside: bool = False,
+        warps: tuple[int, ...] | None = None,
+    ) -> _Stage:
+        """Lanes are about to write a stage, or hardware ``beside`` the program is; with ``warps``, each what is its own."""
         place = cast(_Stage, self._room(op, buffer).places[self._number(op, stage)])
         if place.copies:
             self._report(op, "writes where lanes' copies are under way")
@@ -317,9 +334,11 @@ class _Run:
             self._report(op, "writes where a block is under way")
         if place.products:
             self._report(op, "writes what products under way read")
-        if place.read:
+        if place.storing:
+            self._report(op, "writes where a block is under way from")
+        if place.read and (warps is None or place.own != warps):
             self._report(op, "writes what slower warps may still read")
-        if place.written:
+        if place.written and (warps is None or place.put != warps):
             self._report(op, "writes what slower warps may still write")
         elif beside and place.unpublished:
             self._report(
@@ -328,8 +347,11 @@ class _Run:
         return place
 
     def _put(self, op: ttg.Put) -> None:
-        place = self._write(op, op.buffer, op.stage)
+        layout = op.value.layout
+        warps = layout.warps if isinstance(layout, Layout) else None
+        place = self._write(op, op.buffer, op.stage, warps=warps)
         place.filled = place.written = place.unpublished = True
+        place.put = warps
 
     def _barrier(self, *, products: bool) -> None:
         for place in self._stages():
@@ -368,36 +390,37 @@ class _Run:
     def _close(self, op: ttg.CloseSignals) -> None:
         self._end(op, self._room(op, op.signals))
 
-    def _signal(self, op: ttg.Expect | ttg.CopyBlock | ttg.Await) -> _Signal:
-        return cast(_Signal, self._room(op, op.signals).places[self._number(op, op.which)])
+    def _signal(self, op: Op, signals: Value, which: Value) -> _Signal:
+        return cast(_Signal, self._room(op, signals).places[self._number(op, which)])
 
-    def _expect(self, op: ttg.Expect) -> None:
+    def _copy_blocks(self, op: ttg.CopyBlocks) -> None:
         if not self._number(op, op.when):
             return
-        signal = self._signal(op)
+        signal = self._signal(op, op.signals, op.stage)
         if not signal.over:
-            self._report(op, "announces more before the last phase was waited for")
+            self._report(op, "begins a phase before the last was waited for")
         elif signal.awaited:
             self._report(op, "begins a phase while slower warps may still wait for the last")
-        signal.phases, signal.over, signal.announced, signal.asked = signal.phases + 1, False, op.bytes, 0
+        signal.phases, signal.over = signal.phases + 1, False
+        for buffer in op.buffers:
+            place = self._write(op, buffer, op.stage, beside=True)
+            place.filled, place.block = True, signal
 
-    def _copy_block(self, op: ttg.CopyBlock) -> None:
-        if not self._number(op, op.when):
-            return
-        signal = self._signal(op)
-        place = self._write(op, op.buffer, op.stage, beside=True)
-        if signal.over:
-            self._report(op, "asks for a block that nobody has announced")
-        signal.asked += self._room(op, op.buffer).bytes
-        place.filled, place.block = True, signal
+    def _store_block(self, op: ttg.StoreBlock) -> None:
+        self._read(op, op.buffer, 0, beside=True, warps=op.warps).storing = True
+        if op.done != "asked":
+            self._stores_read()
+
+    def _stores_read(self) -> None:
+        """Of other warps' blocks nothing is known before a barrier, as of anything that has been read."""
+        for place in self._stages():
+            place.storing = False
 
     def _await(self, op: ttg.Await) -> None:
-        signal, phase = self._signal(op), self._number(op, op.phase)
+        signal, phase = self._signal(op, op.signals, op.which), self._number(op, op.phase)
         if not signal.phases or (signal.phases - 1) % 2 != phase:
             self._report(op, "waits for another phase than the present one: for ever, or not at all")
             return
-        if signal.announced != signal.asked:
-            self._report(op, f"waits for {signal.announced} bytes, and {signal.asked} were asked for")
         signal.over = signal.awaited = True
         for place in self._stages():
             if place.block is signal:

@@ -5,14 +5,27 @@ A *buffer* is room in shared memory for one tile or several (*stages*), each lai
 
 Three things run beside the program.  Copies into buffers that lanes ask for (:class:`CopyAsync`) are gathered in groups (:class:`CommitCopies`), and
 :class:`WaitCopies` waits for all but the latest of those, for what the lane itself has asked for; a barrier must follow before others may read it.
-Blocks of arrays that hardware copies (:class:`CopyBlock`) are announced to a *signal* (:class:`Expect`), on which all lanes wait (:class:`Await`).
-A signal counts in *phases*, 0 and 1 in turn: each is over when all that was announced has arrived, and the next begins.  Products of four warps (:class:`GroupMma`) read buffers and write registers; :class:`WaitProducts` waits for all but the latest.
+Blocks of arrays that hardware copies (:class:`CopyBlocks`) arrive at a *signal*, on which all lanes wait (:class:`Await`).
+A signal counts in *phases*, 0 and 1 in turn: each is over when all that was asked for has arrived, and the next begins.
+Blocks go back to memory (:class:`StoreBlock`) beside the program too.  Products of four warps (:class:`GroupMma`) read buffers and write registers; :class:`WaitProducts` waits for all but the latest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Literal
+
 from teenybuild.compiler.ir.arrays import Array
-from teenybuild.compiler.ir.core import EFFECT, PURE, Op, Operand, Operands, OptionalOperand, VerifyError
+from teenybuild.compiler.ir.core import (
+    EFFECT,
+    PURE,
+    Op,
+    Operand,
+    Operands,
+    OptionalOperand,
+    Value,
+    VerifyError,
+)
 from teenybuild.compiler.ir.types import Buffer, Signals, Tile, Type, mask_of, shape_of, spell
 from teenybuild.dtypes import i1, i32
 
@@ -142,58 +155,63 @@ class OpenSignals(Op, name="ttng.init_barrier", traits=EFFECT):
 
 
 class CloseSignals(Op, name="ttng.inval_barrier", traits=EFFECT):
-    """The end of signals, which slower warps may still wait on; all that was announced has arrived."""
+    """The end of signals, which slower warps may still wait on; all that was asked for has arrived."""
 
     signals: Operand
 
 
-class Expect(Op, name="ttng.barrier_expect", traits=EFFECT):
-    """So many bytes are going to arrive in the present phase of a signal; nothing unless ``when``."""
+class CopyBlocks(Op, name="ttng.async_tma_copy_global_to_local", traits=EFFECT):
+    """Asks for copies of blocks of arrays, each to a buffer, padding where one reaches beyond its array; of nothing unless ``when``.
 
-    signals: Operand
-    which: Operand
-    when: Operand
-    bytes: int
-
-
-class CopyBlock(Op, name="ttng.async_tma_copy_global_to_local", traits=EFFECT):
-    """Asks for a copy of the block of ``array`` from ``corner`` on, its padding where it reaches beyond; of nothing unless ``when``.
-
-    Its elements lie next to each other along the axis ``fastest``. Its arrival counts for the signal ``which``.
+    Each begins at its ``corners``, which follow each other, and its elements lie next to each other along its axis of ``fastest``. All of
+    them together are the next phase of the signal of their ``stage``.
     """
 
-    buffer: Operand
+    buffers: Operands
     stage: Operand
     when: Operand
     signals: Operand
-    which: Operand
-    corner: Operands
-    array: Array
-    fastest: int
+    corners: Operands
+    arrays: tuple[Array, ...]
+    fastest: tuple[int, ...]
 
     def verify(self) -> None:
-        _check_buffer(self, self.buffer, self.stage)
-        if len(self.corner) != len(shape_of(self.buffer.type)) or self.when.type != i1:
-            raise VerifyError(
-                self, f"copies a block at {len(self.corner)} offsets to {spell(self.buffer.type)}"
-            )
+        for buffer in self.buffers:
+            _check_buffer(self, buffer, self.stage)
+        if len(self.corners) != sum(len(shape_of(v.type)) for v in self.buffers) or self.when.type != i1:
+            raise VerifyError(self, f"copies blocks at {len(self.corners)} offsets")
+
+    def copies(self) -> Iterator[tuple[Value, tuple[Value, ...], Array, int]]:
+        """Of each block: its buffer, its corner, its array, and the axis along which it is next to each other."""
+        at = 0
+        for buffer, array, fastest in zip(self.buffers, self.arrays, self.fastest, strict=True):
+            rank = len(shape_of(buffer.type))
+            yield buffer, self.corners[at : at + rank], array, fastest
+            at += rank
 
 
 class StoreBlock(Op, name="ttng.async_tma_copy_local_to_global", traits=EFFECT):
     """Writes a buffer's one tile to the block of ``array`` from ``corner`` on, as far as that reaches.
 
-    The buffer has been read when this is done; memory is written later, unless it is ``settled``.
+    Memory is written later, unless it has been ``written`` when this is done; the buffer is ``read``, or that is asked for too
+    (:class:`WaitStores`).  With ``warps`` (for each bit of a warp's number, the element that it leads to from the first) each warp writes
+    what it has put there itself; else one does it for all of them, and the buffer must have been published.
     """
 
     buffer: Operand
     corner: Operands
     array: Array
     fastest: int
-    settled: bool
+    done: Literal["asked", "read", "written"]
+    warps: tuple[int, ...] | None = None
 
     def verify(self) -> None:
         if len(self.corner) != len(shape_of(self.buffer.type)):
             raise VerifyError(self, f"stores {spell(self.buffer.type)} at {len(self.corner)} offsets")
+
+
+class WaitStores(Op, name="ttng.async_tma_store_wait", traits=EFFECT):
+    """Waits until what this warp has asked to be written has been read from its buffers."""
 
 
 class Await(Op, name="ttng.wait_barrier", traits=EFFECT):

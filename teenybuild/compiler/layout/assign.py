@@ -21,6 +21,8 @@ from teenybuild.compiler.ir.moves import Exchange
 from teenybuild.compiler.ir.types import Buffer, Pointer, Tile, dtype_of, element, numel, shape_of
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.block_copies import BlockCopies
+from teenybuild.compiler.layout.boxes import boxes as boxes_of
+from teenybuild.compiler.layout.boxes import parts_warps
 from teenybuild.compiler.layout.buffers import matrix, placed
 from teenybuild.compiler.layout.fragments import Fragments
 from teenybuild.compiler.layout.linear import (
@@ -551,20 +553,38 @@ class _Rewrite:
             return
         assert self._blocks is not None
         assert op.array is not None
-        size, fastest = dtype_of(op.value.type).size, boxes.axes[0]
-        staged = self._add(ttg.Staged(self._home(op.value)).at(op.location))
-        staged.result.layout = placed(shape_of(op.value.type), fastest, size)
+        value, fastest = self._home(op.value), boxes.axes[0]
+        tile = cast(Tile, value.type)
+        size, held = dtype_of(tile).size, cast(Layout, value.layout)
+        room = ttg.Allocate(Buffer(1, tile)).at(op.location)
+        room.result.layout = placed(tile.shape, fastest, size)
+        self._add(room)
+        self._add(ttg.Put(room.result, self._number(0, i32), value).at(op.location))
         # What another access may touch must be written before that; and one place must not be written twice at once.
         settled = op.array.base in self._blocks.shared or not any(self._is_new(v) for v in op.corner)
         corner = tuple(self._scalar(v) for v in op.corner)
-        block = ttg.StoreBlock(staged.result, corner, op.array, fastest, settled)
+        parted = parts_warps(held) and boxes_of(tile.shape, fastest, size, held.warps) is not None
+        block = ttg.StoreBlock(
+            room.result,
+            corner,
+            op.array,
+            fastest,
+            "written" if settled else "read",
+            held.warps if parted else None,
+        )
+
+        def by_hardware() -> None:
+            if not parted:
+                self._add(ttg.Publish(products=True).at(op.location))
+            self._keep(block, op)
+
         writable = self._writable(op, fastest)
         if writable is None:
-            self._keep(block, op)
-            return
-        then = self._way(lambda: self._keep(block, op))
-        otherwise = self._way(lambda: self._store_from(staged.result, op))
-        self._keep(scf.If(writable, then, otherwise), op)
+            by_hardware()
+        else:
+            ways = self._way(by_hardware), self._way(lambda: self._store_from(room.result, op))
+            self._keep(scf.If(writable, *ways), op)
+        self._add(ttg.Free(room.result).at(op.location))
 
     def _way(self, write: Callable[[], None]) -> Block:
         """A block of a branch that gives nothing."""
@@ -582,6 +602,7 @@ class _Rewrite:
     def _store_from(self, staged: Value, op: tt.Store) -> None:
         """By lanes, what lies in shared memory: nothing is held in registers where ways part, or products would have to wait (as assemblers see it)."""
         layout = self._stores[op]
+        self._add(ttg.Publish(products=False).at(op.location))
         got = self._add(ttg.Get(staged, self._add(Constant(0, i32)).results[0]))
         got.results[0].layout = layout
         pointer, mask = self.want(op.pointer, layout), op.mask and self.want(op.mask, layout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from teenybuild.compiler.ir import ttg
@@ -9,7 +10,7 @@ from teenybuild.compiler.ir.arrays import Array
 from teenybuild.compiler.ir.core import Value
 from teenybuild.compiler.ir.types import Signals, dtype_of, shape_of
 from teenybuild.compiler.layout.boxes import Boxes, boxes
-from teenybuild.compiler.lower.buffers import stage_address
+from teenybuild.compiler.lower.buffers import stage_address, stage_bytes
 from teenybuild.compiler.lower.machine import Machine, Room
 from teenybuild.dtypes import DType, i32
 
@@ -43,35 +44,48 @@ def lower_close_signals(machine: Machine, op: ttg.CloseSignals) -> None:
     machine.release(room.offset)
 
 
-def lower_expect(machine: Machine, op: ttg.Expect) -> None:
-    """Once for all lanes."""
+def lower_copy_blocks(machine: Machine, op: ttg.CopyBlocks) -> None:
+    """Once for all lanes: what is going to arrive, and then each block."""
     machine.meet()
-    machine.expect(_signal(machine, op.signals, op.which), machine.scalar(op.when), op.bytes)
 
+    def ask() -> None:
+        signal = _signal(machine, op.signals, op.stage)
+        machine.expect(signal, sum(stage_bytes(buffer) for buffer in op.buffers))
+        for buffer, corner, array, fastest in op.copies():
+            map_ = _map(buffer, array, fastest)
+            start = stage_address(machine, machine.uniform, buffer, op.stage)
+            machine.copy_block(op, buffer, map_, _offsets(machine, map_, corner), start, signal)
 
-def lower_copy_block(machine: Machine, op: ttg.CopyBlock) -> None:
-    """Once for all lanes."""
-    machine.meet()
-    map_, corner = _block(machine, op)
-    start = stage_address(machine, machine.uniform, op.buffer, op.stage)
-    machine.copy_block(op, map_, corner, start, _signal(machine, op.signals, op.which))
+    machine.once(machine.scalar(op.when), ask)
 
 
 def lower_store_block(machine: Machine, op: ttg.StoreBlock) -> None:
-    """Once for all lanes; where memory is read again, all of them know that it is written."""
+    """Once for all lanes, or for those of each warp; where memory is read again, all of them know that it is written."""
     machine.meet()
-    map_, corner = _block(machine, op)
-    machine.store_block(op, map_, corner, machine.uniform.number(machine.buffers[op.buffer].offset, i32))
-    if op.settled:
+    map_ = _map(op.buffer, op.array, op.fastest, op.warps)
+    start = machine.uniform.number(machine.buffers[op.buffer].offset, i32)
+    machine.store_block(op, map_, _offsets(machine, map_, op.corner), start)
+    if op.done == "written":
         machine.barrier()
 
 
-def _block(machine: Machine, op: ttg.CopyBlock | ttg.StoreBlock) -> tuple[TensorMap, list[str]]:
-    """What hardware is told of the array, and the block's offsets along the map's axes."""
-    dtype = dtype_of(op.buffer.type)
-    found = boxes(shape_of(op.buffer.type), op.fastest, dtype.size)
+def lower_wait_stores(machine: Machine) -> None:
+    """Each warp for itself."""
+    machine.meet()
+    machine.wait_stores()
+
+
+def _map(buffer: Value, array: Array, fastest: int, warps: Sequence[int] | None = None) -> TensorMap:
+    """What hardware is told of the array."""
+    dtype = dtype_of(buffer.type)
+    found = boxes(shape_of(buffer.type), fastest, dtype.size, warps)
     assert found is not None, "only what is copied in boxes becomes such a copy"
-    return TensorMap(op.array, dtype, found), [machine.scalar(op.corner[axis]) for axis in found.axes]
+    return TensorMap(array, dtype, found)
+
+
+def _offsets(machine: Machine, map_: TensorMap, corner: Sequence[Value]) -> list[str]:
+    """A block's offsets along the map's axes."""
+    return [machine.scalar(corner[axis]) for axis in map_.boxes.axes]
 
 
 def lower_await(machine: Machine, op: ttg.Await) -> None:

@@ -19,10 +19,10 @@ from teenybuild.compiler.lower.atomic import lower_atomic
 from teenybuild.compiler.lower.blocks import (
     lower_await,
     lower_close_signals,
-    lower_copy_block,
-    lower_expect,
+    lower_copy_blocks,
     lower_open_signals,
     lower_store_block,
+    lower_wait_stores,
 )
 from teenybuild.compiler.lower.buffers import (
     lower_allocate,
@@ -92,8 +92,8 @@ class FunctionLowering:
             ttg.WaitCopies: lambda op: machine.wait_copies(cast(ttg.WaitCopies, op).pending),
             ttg.OpenSignals: lambda op: lower_open_signals(machine, cast(ttg.OpenSignals, op)),
             ttg.CloseSignals: lambda op: lower_close_signals(machine, cast(ttg.CloseSignals, op)),
-            ttg.Expect: lambda op: lower_expect(machine, cast(ttg.Expect, op)),
-            ttg.CopyBlock: lambda op: lower_copy_block(machine, cast(ttg.CopyBlock, op)),
+            ttg.CopyBlocks: lambda op: lower_copy_blocks(machine, cast(ttg.CopyBlocks, op)),
+            ttg.WaitStores: lambda _: lower_wait_stores(machine),
             ttg.StoreBlock: lambda op: lower_store_block(machine, cast(ttg.StoreBlock, op)),
             ttg.Await: lambda op: lower_await(machine, cast(ttg.Await, op)),
             ttg.Publish: lambda op: machine.publish(cast(ttg.Publish, op).products),

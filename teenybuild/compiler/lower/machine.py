@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from teenybuild.compiler.ir.core import Op, Value
 from teenybuild.compiler.ir.tt import Cache, Dot, Eviction, InlineAsm, Ordering, Rmw, Scope
-from teenybuild.compiler.ir.ttg import CopyAsync, CopyBlock, GroupMma, Mma, StoreBlock, WaitProducts
+from teenybuild.compiler.ir.ttg import CopyAsync, CopyBlocks, GroupMma, Mma, StoreBlock, WaitProducts
 from teenybuild.compiler.ir.types import Element
 from teenybuild.compiler.layout.buffers import Matrix
 from teenybuild.compiler.layout.fragments import GroupPart, Step
@@ -386,18 +386,26 @@ class Machine(ABC):
         """They end; no lane waits for one."""
 
     @abstractmethod
-    def expect(self, signal: str, when: str, bytes_: int) -> None:
-        """In its present phase so many bytes arrive, if ``when`` (i1); a signal is where it lies in shared memory, i32."""
+    def once(self, when: str, rule: Callable[[], None]) -> None:
+        """Does what hardware is asked for once for all lanes, if ``when`` (i1)."""
+
+    @abstractmethod
+    def expect(self, signal: str, bytes_: int) -> None:
+        """In its next phase so many bytes arrive; a signal is where it lies in shared memory, i32."""
 
     @abstractmethod
     def copy_block(
-        self, op: CopyBlock, map_: TensorMap, corner: Sequence[str], address: str, signal: str
+        self, op: CopyBlocks, buffer: Value, map_: TensorMap, corner: Sequence[str], address: str, signal: str
     ) -> None:
         """Asks for a copy of a block, whose offsets ``corner`` are in the order of the map's axes, to ``address`` (i32) of shared memory."""
 
     @abstractmethod
     def store_block(self, op: StoreBlock, map_: TensorMap, corner: Sequence[str], address: str) -> None:
-        """Writes a block from ``address`` (i32) of shared memory, which may be used otherwise after a barrier."""
+        """Writes a block from ``address`` (i32) of shared memory; see the operation."""
+
+    @abstractmethod
+    def wait_stores(self) -> None:
+        """Until blocks that this warp has asked to be written have been read; then all its lanes may write there."""
 
     @abstractmethod
     def await_signal(self, signal: str, phase: str) -> None:

@@ -69,6 +69,11 @@ class _Landing:
         for op in block.ops:
             for value in _reads(op):
                 self._uses[value] = self._uses.get(value, 0) + 1
+        #: Buffers of this block that no product reads.
+        self._unread = {op.results[0] for op in block.ops if isinstance(op, ttg.Allocate)}
+        for op in walk(block):
+            if isinstance(op, ttg.GroupMma):
+                self._unread -= {op.a, op.b}
         own = {op.results[0] for op in block.ops if isinstance(op, ttg.Staged)}
         own |= {op.results[0] for op in block.ops if isinstance(op, ttg.Viewed) and op.buffer in own}
         self._carried: list[int] = []
@@ -99,8 +104,8 @@ class _Landing:
         else:
             # What it adds to is changed in place, unless somebody else wants it as it was.
             passed_on = {op.c} if isinstance(op, ttg.GroupMma) and self._uses[op.c] == 1 else set[Value]()
-            # A buffer that goes may be read by all of them.
-            everything = isinstance(op, ttg.Free)
+            # A buffer that goes may be read by all of them, if it is any that products read.
+            everything = isinstance(op, ttg.Free) and op.buffer not in self._unread
             self._wait([v for v in self._flying if everything or v in reads - passed_on], passed_on)
             for value in passed_on:
                 self._flying.pop(value, None)

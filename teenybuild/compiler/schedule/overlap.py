@@ -76,8 +76,7 @@ class Overlap:
         """Rewrites a block and all inside it. ``loop`` is whose body it is."""
         ops: list[Op] = []
         under_way: list[Value] = []
-        found = _Around()
-        drained: list[tuple[scf.For, list[Op]]] = []
+        found, around = _Around(), None
         for op in block.ops:
             if isinstance(op, tt.Combining):
                 ops.append(op)
@@ -95,8 +94,9 @@ class Overlap:
                 if loop is not None and ahead is not None:
                     written = pipelined.written_in(loop, ahead)
                     found = _Around(written.before, written.over)
-                    ops += [*written.here, op]
-                    drained.append((op, written.after))
+                    # What comes after needs no product of the last turn to be done: it is for other rooms than that reads.
+                    ops += [*written.here, op, *written.after]
+                    around = op
                 else:
                     written = pipelined.written()
                     ops += [*written.before, op, *written.over]
@@ -106,10 +106,11 @@ class Overlap:
                     self._block(inner, None)
                 ops.append(op)
         block.ops = ops
+        if around is not None:
+            rooms = _lasting(block, around)
+            found = _Around([*rooms.before, *found.before], [*found.after, *rooms.after])
         landed = land(block, loop, under_way)
         block.ops = landed.ops
-        for op, after in drained:
-            _insert_drained(block.ops, op, after)
         return replace(found, flying=landed.flying)
 
     def _stages(self, op: scf.For) -> int:
@@ -213,14 +214,39 @@ def _asks_others(block: Block) -> bool:
     return any(found.intersection(op.operands) for op in walk(block))
 
 
-def _insert_drained(ops: list[Op], loop: scf.For, after: Sequence[Op]) -> None:
-    """Puts operations where all of a loop's products are known to be done: after the first wait for them, if there is one."""
-    at = ops.index(loop)
-    for i in range(at + 1, len(ops)):
-        op = ops[i]
-        if isinstance(op, ttg.WaitProducts):
-            at = i
-            if op.pending:
-                after = [ttg.WaitProducts((), 0), *after]
-            break
-    ops[at + 1 : at + 1] = after
+def _lasting(block: Block, loop: scf.For) -> _Around:
+    """Takes the rooms of what a turn stores as blocks out of the loop that the block is a turn of: they are read while the next turn runs.
+
+    They may be written again once ``loop`` is done, the one in it: that was read is then known while the last products are under way.
+    """
+    rooms = [op for op in block.ops if isinstance(op, ttg.Allocate)]
+    if not rooms:
+        return _Around()
+    ends = [op for op in block.ops if isinstance(op, ttg.Free)]
+    parted = True
+    for op in walk(block):
+        if isinstance(op, ttg.StoreBlock):
+            parted = parted and op.warps is not None
+            op.done = "written" if op.done == "written" else "asked"
+    ready: list[Op] = [ttg.WaitStores()]
+    if parted:
+        _publish_behind_gets(block, {room.result for room in rooms})
+    else:
+        # One warp knows that it was read.
+        ready.append(ttg.Publish(products=False))
+    at = 1 + min(block.ops.index(op) for op in (loop, rooms[0]))
+    ops = [*block.ops[:at], *(op.at(rooms[0].location) for op in ready), *block.ops[at:]]
+    block.ops = [op for op in ops if op not in (*rooms, *ends)]
+    return _Around(rooms, [ttg.WaitStores().at(ends[0].location), *ends])
+
+
+def _publish_behind_gets(block: Block, rooms: set[Value]) -> None:
+    """What warps read of each other's parts of a room is read before the next turn writes there."""
+    ops: list[Op] = []
+    for op in block.ops:
+        ops.append(op)
+        if isinstance(op, ttg.Get) and op.buffer in rooms:
+            ops.append(ttg.Publish(products=False).at(op.location))
+        for inner in op.blocks:
+            _publish_behind_gets(inner, rooms)
+    block.ops = ops

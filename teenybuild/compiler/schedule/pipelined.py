@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from teenybuild.compiler.ir import arith, scf, tt, ttg
+from teenybuild.compiler.ir.arrays import Array
 from teenybuild.compiler.ir.constant import Constant
 from teenybuild.compiler.ir.core import Block, Op, Value, is_pure, walk
 from teenybuild.compiler.ir.ttg import WaitCopies
-from teenybuild.compiler.ir.types import Buffer, Tile, dtype_of, numel, shape_of
+from teenybuild.compiler.ir.types import Buffer, Tile, dtype_of, shape_of
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.boxes import Boxes
 from teenybuild.compiler.layout.linear import View
@@ -40,7 +41,8 @@ class Copied:
 class Written:
     """What comes of a loop: operations before it, right before and after it, and when all is over; ``flying`` results may be under way at its end.
 
-    ``before`` and ``over`` stand around the loop itself, or around the one it is in. ``after`` waits until nothing is under way.
+    ``before`` and ``over`` stand around the loop itself, or around the one it is in. The last
+    turn's products may be under way before ``after``.
     """
 
     before: list[Op]
@@ -146,7 +148,7 @@ class Pipelined:
         flying = self._turns()
         stage, phase = self._op.results[-2:]
 
-        # All but the room of the last turn, which alone may still be read: what was read before that, was before the last turn's barrier.
+        # To all but the room of the last turn, which alone may still be read: what was read before that, was before the last turn's barrier.
         after = self._ops = []
         left = self._add(arith.SubI(outer.upper, turn))
         more = self._add(arith.CmpI("ugt", left, step))
@@ -347,22 +349,19 @@ class Pipelined:
 
     def _ask(self, new: Callable[[Value], Value], stage: Value, when: Value) -> None:
         """Asks for one turn's copies, ``new`` being what stands for the body's values in it."""
-        if self._signals is not None:
-            bytes_ = sum(_bytes(room) for room in self._rooms if room.copied.boxes is not None)
-            self._add_op(ttg.Expect(self._signals, stage, when, bytes_))
+        blocks: list[tuple[Value, tuple[Value, ...], Array, int]] = []
         for room in self._rooms:
-            load = room.copied.load
-            if room.copied.boxes is None:
+            load, boxes = room.copied.load, room.copied.boxes
+            if boxes is None:
                 mask = new(load.mask) if load.mask is not None else None
                 self._add_op(ttg.CopyAsync(room.buffer, stage, when, new(load.pointer), mask), load)
             else:
-                assert self._signals is not None
                 assert load.array is not None
-                corner, fastest = tuple(new(v) for v in load.corner), room.copied.boxes.axes[0]
-                signal = (self._signals, stage)
-                self._add_op(
-                    ttg.CopyBlock(room.buffer, stage, when, *signal, corner, load.array, fastest), load
-                )
+                blocks.append((room.buffer, tuple(new(v) for v in load.corner), load.array, boxes.axes[0]))
+        if self._signals is not None:
+            buffers, corners, arrays, fastest = zip(*blocks, strict=True)
+            together = tuple(v for corner in corners for v in corner)
+            self._add_op(ttg.CopyBlocks(buffers, stage, when, self._signals, together, arrays, fastest))
         if self._by_lanes:
             self._add_op(ttg.CommitCopies())
 
@@ -429,11 +428,6 @@ class Pipelined:
         get.results[0].layout = value.layout
         self._axes.copy_to(get.results[0], value)
         return self._add_op(get, like).results[0]
-
-
-def _bytes(room: _Room) -> int:
-    tile = room.copied.load.result.type
-    return numel(tile) * dtype_of(tile).size
 
 
 def _reads_registers(op: Op, value: Value) -> bool:

@@ -17,7 +17,7 @@ from typing import cast
 from teenybuild.compiler.ir.arrays import Argument
 from teenybuild.compiler.ir.core import Function, Op, Value, walk
 from teenybuild.compiler.ir.tt import Dot, InlineAsm
-from teenybuild.compiler.ir.ttg import CopyAsync, CopyBlock, GroupMma, Mma, StoreBlock, WaitProducts
+from teenybuild.compiler.ir.ttg import CopyAsync, CopyBlocks, GroupMma, Mma, StoreBlock, WaitProducts
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.fragments import Step
@@ -595,16 +595,28 @@ class HostMachine(Machine):
     def close_signals(self, offset: int, count: int) -> None:
         return
 
-    def expect(self, signal: str, when: str, bytes_: int) -> None:
-        host_blocks.expect(self, signal, when)
+    def once(self, when: str, rule: Callable[[], None]) -> None:
+        text = self.text
+        does, done = text.label(), text.label()
+        text.do(f"br i1 {when}, label %{does}, label %{done}")
+        text.open(does)
+        rule()
+        text.do(f"br label %{done}")
+        text.open(done)
+
+    def expect(self, signal: str, bytes_: int) -> None:
+        host_blocks.expect(self, signal)
 
     def copy_block(
-        self, op: CopyBlock, map_: TensorMap, corner: Sequence[str], address: str, signal: str
+        self, op: CopyBlocks, buffer: Value, map_: TensorMap, corner: Sequence[str], address: str, signal: str
     ) -> None:
-        host_blocks.copy_block(self, op, map_, corner, address, signal)
+        host_blocks.copy_block(self, op, buffer, map_, corner, address, signal)
 
     def store_block(self, op: StoreBlock, map_: TensorMap, corner: Sequence[str], address: str) -> None:
         host_blocks.store_block(self, op, map_, corner)
+
+    def wait_stores(self) -> None:
+        return  # They are written when they are asked for.
 
     def await_signal(self, signal: str, phase: str) -> None:
         host_blocks.await_signal(self, signal, phase)

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from teenybuild.compiler.ir.arrays import Argument, Given
-from teenybuild.compiler.ir.ttg import CopyBlock, StoreBlock
+from teenybuild.compiler.ir.core import Op, Value
+from teenybuild.compiler.ir.ttg import CopyBlocks, StoreBlock
 from teenybuild.compiler.ir.types import Pointer, dtype_of, shape_of
 from teenybuild.compiler.layout.linear import View, row_major
 from teenybuild.compiler.layout.swizzle import WIDEST, moved
@@ -36,12 +37,11 @@ def _word(machine: HostMachine, signal: str) -> str:
     return machine.text.op(f"getelementptr i8, ptr %shared, i32 {signal}")
 
 
-def expect(machine: HostMachine, signal: str, when: str) -> None:
+def expect(machine: HostMachine, signal: str) -> None:
     """One more."""
     text, word = machine.text, _word(machine, signal)
     count = text.op(f"load i64, ptr {word}, align 8")
-    more = text.op(f"zext i1 {when} to i64")
-    text.do(f"store i64 {text.op(f'add i64 {count}, {more}')}, ptr {word}, align 8")
+    text.do(f"store i64 {text.op(f'add i64 {count}, 1')}, ptr {word}, align 8")
 
 
 def await_signal(machine: HostMachine, signal: str, phase: str) -> None:
@@ -55,16 +55,19 @@ def await_signal(machine: HostMachine, signal: str, phase: str) -> None:
 
 
 def copy_block(
-    machine: HostMachine, op: CopyBlock, map_: TensorMap, corner: Sequence[str], address: str, signal: str
+    machine: HostMachine,
+    op: CopyBlocks,
+    buffer: Value,
+    map_: TensorMap,
+    corner: Sequence[str],
+    address: str,
+    signal: str,
 ) -> None:
     """One element a lane."""
-    text, dtype = machine.text, dtype_of(op.buffer.type)
-    asked, done = text.label(), text.label()
-    text.do(f"br i1 {machine.scalar(op.when)}, label %{asked}, label %{done}")
-    text.open(asked)
+    text, dtype = machine.text, dtype_of(buffer.type)
     tag = text.op(f"zext i32 {signal} to i64")
-    host_copies.put(text, machine.blocks, address, stage_bytes(op.buffer), tag)
-    block = _Block(machine, op, map_, corner)
+    host_copies.put(text, machine.blocks, address, stage_bytes(buffer), tag)
+    block = _Block(machine, op, buffer, map_, corner)
     outside = text.op(f"icmp ne i64 {_given(machine, map_.array.padding)}, 0")
 
     def element(lane: Lane) -> LaneRegisters:
@@ -74,18 +77,16 @@ def copy_block(
             nan = lane.number(float("nan"), dtype)
             fill = lane.select(lane.broadcast(i1, outside), machine.carrier(dtype), nan, fill)
         values = machine.load(lane, block.access, pointer, 0, inside, [fill])
-        to = addresses(machine, lane, op.buffer, op.stage, block.there)(0)
+        to = addresses(machine, lane, buffer, op.stage, block.there)(0)
         host_copies.copy(machine, lane, block.access, values, to)
         return []
 
     machine.each_lane([], element, block.lanes)
-    text.do(f"br label %{done}")
-    text.open(done)
 
 
 def store_block(machine: HostMachine, op: StoreBlock, map_: TensorMap, corner: Sequence[str]) -> None:
     """One element a lane; as hardware does it, pieces of 16 bytes whole; and nothing where hardware would refuse."""
-    block = _Block(machine, op, map_, corner)
+    block = _Block(machine, op, op.buffer, map_, corner)
     legal = block.may_be_stored()
 
     def element(lane: Lane) -> LaneRegisters:
@@ -103,14 +104,14 @@ class _Block:
     """A block of an array, each element of which is a lane's."""
 
     def __init__(
-        self, machine: HostMachine, op: CopyBlock | StoreBlock, map_: TensorMap, corner: Sequence[str]
+        self, machine: HostMachine, op: Op, buffer: Value, map_: TensorMap, corner: Sequence[str]
     ) -> None:
-        self._machine, self._shape = machine, shape_of(op.buffer.type)
-        self._layout, self._fastest = row_major(self._shape), op.fastest
+        self._machine, self._shape = machine, shape_of(buffer.type)
+        self._layout, self._fastest = row_major(self._shape), map_.boxes.axes[0]
         #: Where elements lie in the buffer.
-        self.there = moved(self._layout, cast(View, op.buffer.layout))
+        self.there = moved(self._layout, cast(View, buffer.layout))
         self.lanes = 1 << len(self._layout.threads)
-        run = self._shape[-1] if op.fastest == len(self._shape) - 1 else 1
+        run = self._shape[-1] if self._fastest == len(self._shape) - 1 else 1
         self.access = Access(map_.dtype, 1, map_.dtype.size, run, 1, op=op)
         array, text = map_.array, machine.text
         self._base = machine.argument(array.base)

@@ -8,11 +8,11 @@ from typing import cast
 
 from teenybuild.compiler.ir.core import Function, Op, Value
 from teenybuild.compiler.ir.tt import Dot, InlineAsm
-from teenybuild.compiler.ir.ttg import CopyBlock, GroupMma, Mma, StoreBlock, WaitProducts
+from teenybuild.compiler.ir.ttg import CopyBlocks, GroupMma, Mma, StoreBlock, WaitProducts
 from teenybuild.compiler.ir.types import Element, Pointer, Tile, element
 from teenybuild.compiler.layout.axes import AxisAnalysis
 from teenybuild.compiler.layout.fragments import Step
-from teenybuild.compiler.layout.linear import Layout, View, axis_offsets
+from teenybuild.compiler.layout.linear import Layout, View, axis_offsets, log2
 from teenybuild.compiler.layout.policy import LANES, Policy, gpu_policy
 from teenybuild.compiler.layout.swizzle import WIDEST
 from teenybuild.compiler.lower.blocks import TensorMap
@@ -574,16 +574,23 @@ class GpuMachine(GpuArithmetic):
     def close_signals(self, offset: int, count: int) -> None:
         nvptx_blocks.close_signals(self, offset, count)
 
-    def expect(self, signal: str, when: str, bytes_: int) -> None:
-        nvptx_blocks.expect(self, signal, when, bytes_)
+    def once(self, when: str, rule: Callable[[], None]) -> None:
+        nvptx_blocks.only(self, self.uniform.two("and", "i1", self.speaker(), when), rule)
+
+    def expect(self, signal: str, bytes_: int) -> None:
+        nvptx_blocks.expect(self, signal, bytes_)
 
     def copy_block(
-        self, op: CopyBlock, map_: TensorMap, corner: Sequence[str], address: str, signal: str
+        self, op: CopyBlocks, buffer: Value, map_: TensorMap, corner: Sequence[str], address: str, signal: str
     ) -> None:
-        nvptx_blocks.copy_block(self, op, map_, corner, address, signal)
+        nvptx_blocks.copy_block(self, map_, corner, address, signal)
 
     def store_block(self, op: StoreBlock, map_: TensorMap, corner: Sequence[str], address: str) -> None:
         nvptx_blocks.store_block(self, op, map_, corner, address)
+
+    def wait_stores(self) -> None:
+        nvptx_blocks.wait_stores(self)
+        self.meet_warp()
 
     def await_signal(self, signal: str, phase: str) -> None:
         nvptx_blocks.await_signal(self, signal, phase)
@@ -593,13 +600,27 @@ class GpuMachine(GpuArithmetic):
 
         def read() -> str:
             first = self.uniform.compare("icmp eq", "i32", self.group_thread(), "0")
-            self.text.declare("{ i32, i1 } @llvm.nvvm.elect.sync(i32)")
-            elected = self.text.op("call { i32, i1 } @llvm.nvvm.elect.sync(i32 -1)")
-            return self.uniform.two(
-                "and", "i1", first, self.text.op(f"extractvalue {{ i32, i1 }} {elected}, 1")
-            )
+            return self.uniform.two("and", "i1", first, self.elected())
 
         return self._once("speaker", read)
+
+    def elected(self) -> str:
+        """Whether this is the lane that speaks for its warp; in code that all lanes run."""
+
+        def read() -> str:
+            self.text.declare("{ i32, i1 } @llvm.nvvm.elect.sync(i32)")
+            elected = self.text.op("call { i32, i1 } @llvm.nvvm.elect.sync(i32 -1)")
+            return self.text.op(f"extractvalue {{ i32, i1 }} {elected}, 1")
+
+        return self._once("elected", read)
+
+    def moved_by_warp(self, bases: Sequence[int]) -> str:
+        """The XOR of ``bases`` for the bits of the warp's number that are set, i32."""
+        of_threads = (*[0] * log2(LANES), *bases)
+        return self._once(
+            ("moved by warp", of_threads),
+            lambda: thread_position(self.uniform, self.group_thread(), of_threads),
+        )
 
     def tensor_map(self, map_: TensorMap) -> str:
         """The parameter that holds it."""
@@ -607,8 +628,17 @@ class GpuMachine(GpuArithmetic):
 
     def publish(self, products: bool) -> None:
         if products:
-            self.text.do('call void asm sideeffect "fence.proxy.async.shared::cta;", "~{memory}"()')
+            self.show_hardware()
         self.barrier()
+
+    def show_hardware(self) -> None:
+        """What this lane wrote to shared memory is seen by what runs beside the program, of which those lanes know that meet this one after it."""
+        self.text.do('call void asm sideeffect "fence.proxy.async.shared::cta;", "~{memory}"()')
+
+    def meet_warp(self) -> None:
+        """A barrier of the lanes of each warp."""
+        self.text.declare("void @llvm.nvvm.bar.warp.sync(i32)")
+        self.text.do("call void @llvm.nvvm.bar.warp.sync(i32 -1)")
 
     def shared_address(self, offset: int) -> str:
         """Where a byte of shared memory lies, i32."""

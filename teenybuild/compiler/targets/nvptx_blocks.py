@@ -5,11 +5,11 @@ One lane of the first warp asks. What it tells the accelerator of an array is a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from teenybuild.compiler.ir.arrays import Argument, Given
-from teenybuild.compiler.ir.ttg import CopyBlock, StoreBlock
+from teenybuild.compiler.ir.ttg import StoreBlock
 from teenybuild.compiler.ir.types import dtype_of
 from teenybuild.compiler.lower.blocks import SIGNAL, TensorMap
 from teenybuild.compiler.targets.nvptx_words import numbered
@@ -53,53 +53,90 @@ def _each(machine: GpuMachine, assembly: str, offset: int, first: str) -> None:
     )
 
 
-def expect(machine: GpuMachine, signal: str, when: str, bytes_: int) -> None:
+def only(machine: GpuMachine, says: str, rule: Callable[[], None]) -> None:
+    """What one lane does: the others, and all other warps, go past it (each instruction under a predicate would be one for all of them)."""
+    text = machine.text
+    does, done = text.label(), text.label()
+    text.do(f"br i1 {says}, label %{does}, label %{done}")
+    text.open(does)
+    rule()
+    text.do(f"br label %{done}")
+    text.open(done)
+
+
+def expect(machine: GpuMachine, signal: str, bytes_: int) -> None:
     """The one arrival."""
-    says = machine.uniform.two("and", "i1", machine.speaker(), when)
     machine.text.do(
-        f'call void asm sideeffect "@$1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {bytes_};", '
-        f'"r,b,~{{memory}}"(ptr addrspace(3) {machine.shared_pointer(signal)}, i1 {says}) #5'
+        f'call void asm sideeffect "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {bytes_};", '
+        f'"r,~{{memory}}"(ptr addrspace(3) {machine.shared_pointer(signal)}) #5'
     )
 
 
 def copy_block(
-    machine: GpuMachine, op: CopyBlock, map_: TensorMap, corner: Sequence[str], address: str, signal: str
+    machine: GpuMachine, map_: TensorMap, corner: Sequence[str], address: str, signal: str
 ) -> None:
     """A box after the other, by the lane that has announced them."""
-    says = machine.uniform.two("and", "i1", machine.speaker(), machine.scalar(op.when))
     rank, name, arrives = len(corner), machine.tensor_map(map_), machine.shared_pointer(signal)
     assembly = (
-        f"@$3 cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-        f"[$0], [$1, {numbered(4, rank)}], [$2];"
+        f"cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+        f"[$0], [$1, {numbered(3, rank)}], [$2];"
     )
-    constraints = ",".join(["r", "l", "r", "b", *["r"] * rank, "~{memory}"])
+    constraints = ",".join(["r", "l", "r", *["r"] * rank, "~{memory}"])
     for at, places in _boxes(machine, map_, corner, address):
         machine.text.do(
             f'call void asm sideeffect "{assembly}", "{constraints}"(ptr addrspace(3) {at}, ptr {name}, '
-            f"ptr addrspace(3) {arrives}, i1 {says}, {places}) #5"
+            f"ptr addrspace(3) {arrives}, {places}) #5"
         )
 
 
 def store_block(
     machine: GpuMachine, op: StoreBlock, map_: TensorMap, corner: Sequence[str], address: str
 ) -> None:
-    """By one lane, which waits until shared memory has been read, or all has been written."""
+    """By one lane, or one of each warp, which waits until shared memory has been read, or all has been written, if that is wanted."""
     text, says = machine.text, machine.speaker()
+    if op.warps is not None:
+        machine.show_hardware()
+        machine.meet_warp()
+        says = machine.elected()
+        corner, address = _own(machine, map_, op.warps, corner, address)
     for extent in map_.array.shape:
         # The map of an empty array is of one element, which others read.
         says = machine.uniform.two("and", "i1", says, _positive(machine, extent))
     rank, name = len(corner), machine.tensor_map(map_)
-    assembly = f"@$2 cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group [$1, {numbered(3, rank)}], [$0];"
-    constraints = ",".join(["r", "l", "b", *["r"] * rank, "~{memory}"])
-    for at, places in _boxes(machine, map_, corner, address):
-        text.do(
-            f'call void asm sideeffect "{assembly}", "{constraints}"(ptr addrspace(3) {at}, ptr {name}, i1 {says}, {places}) #5'
-        )
-    read = "" if op.settled else ".read"
-    # The other lanes have no such copies, and need not wait.
-    text.do(
-        f'call void asm sideeffect "cp.async.bulk.commit_group; cp.async.bulk.wait_group{read} 0;", "~{{memory}}"() #5'
+    assembly = (
+        f"cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group [$1, {numbered(2, rank)}], [$0];"
     )
+    constraints = ",".join(["r", "l", *["r"] * rank, "~{memory}"])
+
+    def ask() -> None:
+        for at, places in _boxes(machine, map_, corner, address, op.warps):
+            text.do(
+                f'call void asm sideeffect "{assembly}", "{constraints}"(ptr addrspace(3) {at}, ptr {name}, {places}) #5'
+            )
+        text.do('call void asm sideeffect "cp.async.bulk.commit_group;", "~{memory}"() #5')
+
+    only(machine, says, ask)
+    if op.done != "asked":
+        wait_stores(machine, written=op.done == "written")
+
+
+def wait_stores(machine: GpuMachine, *, written: bool = False) -> None:
+    """Until shared memory has been read, or all has been ``written``. Lanes that asked for nothing go on."""
+    read = "" if written else ".read"
+    machine.text.do(f'call void asm sideeffect "cp.async.bulk.wait_group{read} 0;", "~{{memory}}"() #5')
+
+
+def _own(
+    machine: GpuMachine, map_: TensorMap, warps: Sequence[int], corner: Sequence[str], address: str
+) -> tuple[list[str], str]:
+    """Where the boxes of this warp begin, in the array and in shared memory."""
+    lane, moves = machine.uniform, map_.boxes.moves(warps)
+
+    def moved(start: str, bases: Sequence[int]) -> str:
+        return lane.two("add", "i32", start, machine.moved_by_warp(bases)) if any(bases) else start
+
+    own = [moved(start, [along[axis] for along, _ in moves]) for axis, start in enumerate(corner)]
+    return own, moved(address, [bytes_ for _, bytes_ in moves])
 
 
 def _positive(machine: GpuMachine, given: Given) -> str:
@@ -110,11 +147,15 @@ def _positive(machine: GpuMachine, given: Given) -> str:
 
 
 def _boxes(
-    machine: GpuMachine, map_: TensorMap, corner: Sequence[str], address: str
+    machine: GpuMachine,
+    map_: TensorMap,
+    corner: Sequence[str],
+    address: str,
+    warps: Sequence[int] | None = None,
 ) -> Iterator[tuple[str, str]]:
     """Of each box: where it lies in shared memory, and its offsets as arguments of assembly."""
     lane = machine.uniform
-    for offsets, byte in map_.boxes.starts():
+    for offsets, byte in map_.boxes.starts(warps):
         at = lane.two("add", "i32", address, lane.number(byte, i32)) if byte else address
         places = [
             lane.two("add", "i32", start, lane.number(offset, i32)) if offset else start
