@@ -73,6 +73,7 @@ def compile(
     num_stages: int = 3,
     maxnreg: int | None = None,
     enable_fp_fusion: bool = True,
+    launch_cooperative_grid: bool = False,
     assume: Mapping[str, Mapping[str, int]] | None = None,
     globals: Mapping[str, Value] | None = None,
     roots: Sequence[str | Path] = (),
@@ -104,7 +105,8 @@ def compile(
             hint=did_you_mean(unknown[0], reached.names),
         )
     said = _said(reached, types, const or {}, assume or {})
-    given = Said(*said, Settings(num_warps, num_stages, maxnreg, enable_fp_fusion))
+    settings = Settings(num_warps, num_stages, maxnreg, enable_fp_fusion, launch_cooperative_grid)
+    given = Said(*said, settings)
     given = completed(reached.function, given, config)
     settings = given.settings
     instance = Instance(given.types, given.consts, given.assume)

@@ -356,13 +356,15 @@ def _option_choices(kernel: Kernel, config: Config, excludes: _Excludes) -> Iter
 
 #: How an option is spelled in an id, before its value.
 _OPTION_LETTERS = {"num_warps": "w", "num_stages": "s", "maxnreg": "r"}
+#: What stands for a flag that is not as it is by default.
+_OPTION_WORDS = {"enable_fp_fusion": "nofuse", "launch_cooperative_grid": "coop"}
 
 
 def _option_piece(name: str, value: OptionValue) -> str:
     if value == DEFAULT_OPTIONS[name]:
         return ""
     letter = _OPTION_LETTERS.get(name)
-    return "__nofuse" if letter is None else f"__{letter}{value}"
+    return f"__{_OPTION_WORDS[name]}" if letter is None else f"__{letter}{value}"
 
 
 def _assumptions(

@@ -69,6 +69,7 @@ def key_fields(
     """The fields of a key, in contract order (``docs/contracts.md``)."""
     options = {
         "enable_fp_fusion": settings.enable_fp_fusion,
+        "launch_cooperative_grid": settings.launch_cooperative_grid,
         "maxnreg": settings.maxnreg,
         "num_stages": settings.num_stages,
         "num_warps": settings.num_warps,

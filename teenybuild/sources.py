@@ -199,6 +199,7 @@ def job(reached: Reached, spec: Specialisation, target: Target, ptx: str, linein
         num_stages=int(options["num_stages"] or 3),
         maxnreg=None if options["maxnreg"] is None else int(options["maxnreg"]),
         enable_fp_fusion=bool(options["enable_fp_fusion"]),
+        launch_cooperative_grid=bool(options["launch_cooperative_grid"]),
     )
     values = {**dict(spec.consts), **dict(spec.heuristics)}
     consts = {p.arg: values[p.arg] for p in reached.function.parameters if p.arg in values}

@@ -68,6 +68,7 @@ signed and unsigned are equally wide. `/` of f16 or bf16 is computed, and given,
 * `input_precision` of `tl.dot` on f32, as in Triton: `tf32`, which is meant where nothing is said, leaves out the low 13 bits of the operands, on every target but sm_75; `tf32x3` sums three such products; `ieee` leaves out nothing, and is summed by fused multiply-add.
 * `max_num_imprecise_acc` of `tl.dot`: sm_90a's tensor cores keep few bits of sums of 8-bit floats; where a kernel says how many sums may be kept so, none are: operands are widened to f16, which holds them all.
 * `a * b + c` is fused where the manifest's `enable_fp_fusion` says so (the default): decided once, before any target, so every target rounds alike.
+* Programs may wait for each other (by atomic operations) where the manifest's `launch_cooperative_grid` says so: a GPU then runs all of a launch at once, or none. The host runs one program after the other, and such a launch only of one.
 * A NaN is a NaN: which sign and payload it has is not fixed.
 * The order of a sum is fixed by the specialisation: it is the same from run to run and on every target.
 * bf16 is computed in f32 and rounded to nearest even after each operation, as is f16 where the hardware has no instruction for it.

@@ -66,6 +66,7 @@ DEFAULT_OPTIONS: dict[str, int | bool | None] = {
     "num_stages": 3,
     "maxnreg": None,
     "enable_fp_fusion": True,
+    "launch_cooperative_grid": False,
 }
 
 
@@ -84,6 +85,11 @@ OPTIONS = Record(
         ),
         _option(
             "enable_fp_fusion", Flag(), "Whether a multiplication and an addition may become one operation."
+        ),
+        _option(
+            "launch_cooperative_grid",
+            Flag(),
+            "Whether all programs of a launch run at once, so that they may wait for each other. A grid that does not fit a GPU is an error of the launch.",
         ),
     ),
     "a table of options",

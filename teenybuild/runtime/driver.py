@@ -23,6 +23,7 @@ _HINTS = {
     "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED": "a stream is being captured; load the kernel before, with its .load()",
     "CUDA_ERROR_OUT_OF_MEMORY": "the device has no memory left",
     "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES": "the device has too few registers or too little shared memory for this specialisation",
+    "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE": "its programs must all fit the device at once: launch fewer, each of which does more",
     "CUDA_ERROR_ILLEGAL_ADDRESS": "an earlier kernel touched memory it must not; this context can no longer be used",
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .artifacts import read_artifact
-from .errors import PackageError
+from .errors import GridError, PackageError
 from .grids import Extents
 from .index import Artifact
 from .layout import Layout
@@ -29,6 +29,10 @@ _RANGE_ARGUMENTS = (
 )
 #: Scratch begins on a cache line, which the widest vector load wants too.
 _SCRATCH_ALIGNMENT = 64
+_TOGETHER = (
+    "{}: a cooperative launch with grid {} has programs that may wait for each other, and the host runs one after the other: "
+    "launch one program, or on a GPU"
+)
 
 
 class HostProgram:
@@ -56,6 +60,7 @@ class HostProgram:
         self._reports, self._kernel = artifact.reports, kernel
         self._pack = layout.pack
         self._scratch_bytes = artifact.scratch_bytes
+        self._alone = artifact.cooperative
         self._shared = False
 
     def __del__(self, close: Callable[[int], None] = _ctypes.dlclose) -> None:
@@ -68,10 +73,13 @@ class HostProgram:
     ) -> None:
         """Runs every program of the grid once, and returns when all are done.
 
-        ``arrays`` are what code that checks its accesses may touch. Raises what packing raises, and :class:`KernelError`.
+        ``arrays`` are what code that checks its accesses may touch. Raises what packing raises, :class:`KernelError`, and :class:`GridError`
+        where several programs would have to run at once.
         """
         packed, function, size = self._pack(*values), self._function, self._scratch_bytes
         x, y, z = grid
+        if self._alone and x * y * z > 1:
+            raise GridError(_TOGETHER.format(self._kernel, grid), self._kernel, "grid")
         if self._reports:
             self._run_reporting(packed, grid, arrays)
             return

@@ -110,6 +110,7 @@ def test_every_field_moves_the_key(tmp_path: Path) -> None:
         job(tmp_path, settings=Settings(num_stages=4)),
         job(tmp_path, settings=Settings(maxnreg=64)),
         job(tmp_path, settings=Settings(enable_fp_fusion=False)),
+        job(tmp_path, settings=Settings(launch_cooperative_grid=True)),
         job(tmp_path, target=parse_target("sm_80")),
         job(tmp_path, target=parse_target("cpu"), ptx=""),
         job(tmp_path, target=parse_target("cpu:sm_90a"), ptx=""),
@@ -128,7 +129,9 @@ def test_the_fields_are_the_contract(tmp_path: Path) -> None:
     assert list(fields) == rows
     assert fields["target"] == "sm_90a"
     assert fields["types"] == "5:x_ptr4:*f327:out_ptr4:*f321:n3:i32"
-    assert fields["options"] == "16:enable_fp_fusion4:true7:maxnreg4:none10:num_stages1:39:num_warps1:4"
+    assert fields["options"] == (
+        "16:enable_fp_fusion4:true23:launch_cooperative_grid5:false7:maxnreg4:none10:num_stages1:39:num_warps1:4"
+    )
 
 
 @given(

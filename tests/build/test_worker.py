@@ -21,7 +21,13 @@ def plan(directory: Path, blocks: tuple[int, ...], target: str = "sm_90a", **cha
     (directory / "kernels").mkdir(exist_ok=True)
     (directory / "kernels/scale.py").write_text(KERNEL)
     (directory / "kernels/helpers.py").write_text(HELPERS)
-    options = [["num_warps", 4], ["num_stages", 3], ["maxnreg", None], ["enable_fp_fusion", True]]
+    options = [
+        ["num_warps", 4],
+        ["num_stages", 3],
+        ["maxnreg", None],
+        ["enable_fp_fusion", True],
+        ["launch_cooperative_grid", False],
+    ]
     return {
         "kernel": "scale", "function": "scale", "source": "scale.py", "kernels": "kernels", "roots": [], "globals": {}, "imported": None,
         "target": target, "ptx": "8.0" if target != "cpu" else "", "lineinfo": False, "debug": False, "outputs": ["out_ptr"], "mutates": [],

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from teenybuild.targets import ARCHITECTURES
-from tests.loader.manifests import NESTED, VECTOR_ADD, ZOO
+from tests.loader.manifests import NEIGHBOURS, NESTED, VECTOR_ADD, ZOO
 from tests.loader.packages import imported, install
 
 pytestmark = pytest.mark.gpu
@@ -394,3 +394,19 @@ def test_descriptors(nested: Any, block: tuple[int, int]) -> None:
     nested.shift(made.from_tensor(x, list(block), "nan"), made.from_tensor(out, list(block)), 3)
     assert torch.equal(out.isnan(), expected.isnan())
     assert torch.equal(out[:34], expected[:34])
+
+
+def test_programs_that_wait_for_each_other(directory: Path) -> None:
+    """As many as fit run at once; more are refused before any of them begins."""
+    programs = torch.cuda.get_device_properties(0).multi_processor_count
+    x = random(256 * programs, torch.float32)
+    out, total = poisoned(len(x), torch.float32), poisoned(len(x), torch.float32)
+    arrived = torch.zeros(1, dtype=torch.int32, device="cuda")
+    with imported(install(NEIGHBOURS.replace('"sm_90a"', f'"{target()}"'), directory)) as kernels:
+        kernels.neighbours(x, out, arrived, total, grid=(programs,))
+        torch.cuda.synchronize()
+        assert torch.equal(out, 2 * x)
+        assert torch.equal(total, out + out.roll(-256))
+        assert arrived.item() == programs
+        with pytest.raises(kernels.LaunchError, match="COOPERATIVE_LAUNCH_TOO_LARGE"):
+            kernels.neighbours(x, out, arrived, total, grid=(100 * programs,))

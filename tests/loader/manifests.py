@@ -129,3 +129,16 @@ grid = ["cdiv(target.shape[0], BM)", "cdiv(target.shape[1], BN)"]
 assume = { "source.shape[1]" = "auto" }
 outputs = ["target"]
 """
+
+NEIGHBOURS = """
+[build]
+targets = ["sm_90a", "cpu"]
+
+[kernel.neighbours]
+source = "neighbours.py"
+args = { x_ptr = "*f32", out_ptr = "*f32", arrived_ptr = "*i32", sum_ptr = "*f32" }
+const = { BLOCK = 256 }
+options = { launch_cooperative_grid = true }
+outputs = ["out_ptr", "sum_ptr"]
+mutates = ["arrived_ptr"]
+"""

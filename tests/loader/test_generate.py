@@ -212,6 +212,7 @@ def test_what_a_kernel_says_of_itself(package: Package) -> None:
         "num_stages": (3,),
         "maxnreg": (None,),
         "enable_fp_fusion": (True,),
+        "launch_cooperative_grid": (False,),
     }
     assert add.targets == ("sm_90a", "cpu")
     assert [each.id for each in add.specialisations] == [

@@ -13,7 +13,7 @@ import pytest
 
 from tests.runtime.fake_arrays import DLPackArray, Tensor
 
-from .manifests import VECTOR_ADD, ZOO
+from .manifests import NEIGHBOURS, VECTOR_ADD, ZOO
 from .packages import imported, install
 
 Array = np.ndarray[Any, Any]
@@ -286,3 +286,20 @@ def test_masked_arrays_are_no_arrays(vectors: Any) -> None:
     masked = np.ma.array(np.zeros(1000, np.float32), mask=np.ones(1000, np.bool_))
     with pytest.raises(vectors.LaunchError, match=r"a_ptr.*masked float32"):
         vectors.vector_add(masked, masked, masked, 1000)
+
+
+def test_programs_that_wait_for_each_other(tmp_path: Path) -> None:
+    """One of them may run; several would wait for ever."""
+    x = np.random.default_rng().standard_normal(512).astype(np.float32)
+    out, total, arrived = poisoned(512, np.float32), poisoned(512, np.float32), np.zeros(1, np.int32)
+    with imported(install(NEIGHBOURS, tmp_path)) as kernels:
+        with pytest.raises(
+            kernels.LaunchError, match=r"with grid \(2, 1, 1\) has programs that may wait for each other"
+        ):
+            kernels.neighbours(x, out, arrived, total, grid=(2,))
+        assert np.isnan(out).all()
+        kernels.neighbours(x, out, arrived, total, grid=(1,))
+        assert kernels.neighbours.specialisations[0].id == "neighbours__256__coop"
+    assert np.array_equal(out[:256], 2 * x[:256])
+    assert np.array_equal(total[:256], 4 * x[:256])
+    assert arrived[0] == 1

@@ -57,6 +57,7 @@ def test_configs_are_sets_of_constants_and_options_each_once(tmp_path: Path) -> 
         "num_stages": 3,
         "maxnreg": None,
         "enable_fp_fusion": True,
+        "launch_cooperative_grid": False,
     }
     assert found[0].consts == (("BM", 64), ("BN", 32))
 

@@ -61,7 +61,13 @@ def test_keys_that_make_a_kernel_itself_have_no_default() -> None:
 
 def test_defaults_of_options_are_documented() -> None:
     documented = {row.name: row.default for row in OPTIONS.rows}
-    assert documented == {"num_warps": "4", "num_stages": "3", "maxnreg": "none", "enable_fp_fusion": "true"}
+    assert documented == {
+        "num_warps": "4",
+        "num_stages": "3",
+        "maxnreg": "none",
+        "enable_fp_fusion": "true",
+        "launch_cooperative_grid": "false",
+    }
     assert list(documented) == list(DEFAULT_OPTIONS)
 
 

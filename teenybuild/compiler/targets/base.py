@@ -24,6 +24,8 @@ class Settings:
     num_stages: int = 3
     maxnreg: int | None = None
     enable_fp_fusion: bool = True
+    #: Whether a launch has all its programs run at once; no code depends on it.
+    launch_cooperative_grid: bool = False
 
     @property
     def threads(self) -> int:
