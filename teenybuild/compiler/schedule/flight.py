@@ -69,11 +69,11 @@ class _Landing:
         for op in block.ops:
             for value in _reads(op):
                 self._uses[value] = self._uses.get(value, 0) + 1
-        #: Buffers of this block that no product reads.
+        #: Buffers of this block that no product can read.
         self._unread = {op.results[0] for op in block.ops if isinstance(op, ttg.Allocate)}
         for op in walk(block):
-            if isinstance(op, ttg.GroupMma):
-                self._unread -= {op.a, op.b}
+            if not isinstance(op, ttg.Put | ttg.Get | ttg.StoreBlock | ttg.Free):
+                self._unread.difference_update(op.operands)
         own = {op.results[0] for op in block.ops if isinstance(op, ttg.Staged)}
         own |= {op.results[0] for op in block.ops if isinstance(op, ttg.Viewed) and op.buffer in own}
         self._carried: list[int] = []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from teenybuild.compiler.ir.constant import constant_of, is_positive_zero
 from teenybuild.compiler.ir.ttg import GroupMma, WaitProducts
 from teenybuild.compiler.ir.types import Tile, dtype_of
-from teenybuild.compiler.layout.fragments import GROUP, ROW_BYTES
+from teenybuild.compiler.layout.fragments import GROUP, ROW_BYTES, GroupPart, GroupStep
 from teenybuild.compiler.layout.linear import log2
 from teenybuild.compiler.layout.policy import LANES
 from teenybuild.compiler.lower.lane import thread_position
@@ -31,43 +32,61 @@ _UNIT = 16
 def multiply_group(machine: GpuMachine, op: GroupMma, product: GroupProduct) -> None:
     """See :meth:`~teenybuild.compiler.lower.machine.Machine.multiply_group`.
 
-    It is one piece of assembly, so that what it adds to goes in and out once, and with one fence: assemblers take what stands behind another
-    for a group of its own, and wait for one too many.
+    What adds to sums from shared memory alone may be under way for long, and is one piece of assembly with one fence: assemblers take what
+    stands behind another for a group of its own, and wait for one too many.  Of what is read from registers, or read at once, each part is a
+    piece: it begins when its own registers are computed, and what is done with one goes between the instructions of the next.
     """
     text = machine.text
     # Zeros need not be there: the first step of each part begins its sums.
     begins = is_positive_zero(constant_of(op.c))
     held_sums = machine.all_registers(op.c)
     kind, sums = held_sums[0][0], [name for _, name in held_sums]
-    source, total = dtype_of(op.a.type), dtype_of(op.c.type)
+    total = dtype_of(op.c.type)
+    operand = _operands(machine, op, product)
+    together = product.a is not None and not begins
+    pieces = [product.parts] if together else [[part] for part in product.parts]
+    for parts in pieces:
+        first = _registers(parts[0].first * 2, total)
+        mine = range(first, first + sum(_registers(part.columns, total) for part in parts))
+        operands = [each for part in parts for step in part.steps for each in operand(step)]
+        results = f"{{ {', '.join([kind] * len(mine))} }}"
+        constraints = [f"={_SUMS[total][1]}"] * len(mine)
+        arguments = [value for _, value in operands]
+        if not begins:
+            constraints += [str(i) for i in range(len(mine))]
+            arguments = [*(f"{kind} {sums[r]}" for r in mine), *arguments]
+        constraints += [letter for letter, _ in operands]
+        assembly = _assembly(op, product, parts, len(mine), begins=begins, last=parts is pieces[-1])
+        found = text.op(
+            f'call {results} asm sideeffect "{assembly}", "{",".join([*constraints, "~{memory}"])}"({", ".join(arguments)}) #5'
+        )
+        for i, r in enumerate(mine):
+            sums[r] = text.op(f"extractvalue {results} {found}, {i}")
+    machine.give_all(op.result, sums)
+
+
+def _operands(
+    machine: GpuMachine, op: GroupMma, product: GroupProduct
+) -> Callable[[GroupStep], list[tuple[str, str]]]:
+    """What a step reads: the letters of registers, and values."""
+    source = dtype_of(op.a.type)
     held = list(machine.registers(machine.uniform, op.a)) if isinstance(op.a.type, Tile) else []
     left = _descriptor(machine, product.a) if product.a is not None else ""
     right = _descriptor(machine, product.b)
     many = 4 // source.size
-    operands: list[tuple[str, str]] = []
-    for step in (step for part in product.parts for step in part.steps):
+
+    def operands(step: GroupStep) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = []
         if isinstance(step.a, int):
             assert product.a is not None
-            operands.append(("l", f"i64 {_moved(machine, left, product.a.starts[step.a])}"))
+            found.append(("l", f"i64 {_moved(machine, left, product.a.starts[step.a])}"))
         else:
-            registers = step.a
-            operands += [
-                ("r", f"i32 {machine.word(source, [held[r] for r in registers[i : i + many]])}")
-                for i in range(0, len(registers), many)
-            ]
-        operands.append(("l", f"i64 {_moved(machine, right, product.b.starts[step.b])}"))
-    results = f"{{ {', '.join([kind] * len(sums))} }}"
-    constraints = [f"={_SUMS[total][1]}"] * len(sums)
-    arguments = [value for _, value in operands]
-    if not begins:
-        constraints += [str(i) for i in range(len(sums))]
-        arguments = [*(f"{kind} {name}" for name in sums), *arguments]
-    constraints += [letter for letter, _ in operands]
-    assembly = _assembly(op, product, len(sums), begins=begins)
-    found = text.op(
-        f'call {results} asm sideeffect "{assembly}", "{",".join([*constraints, "~{memory}"])}"({", ".join(arguments)}) #5'
-    )
-    machine.give_all(op.result, [text.op(f"extractvalue {results} {found}, {i}") for i in range(len(sums))])
+            for i in range(0, len(step.a), many):
+                word = machine.word(source, [held[r] for r in step.a[i : i + many]])
+                found.append(("r", f"i32 {word}"))
+        return [*found, ("l", f"i64 {_moved(machine, right, product.b.starts[step.b])}")]
+
+    return operands
 
 
 def _registers(columns: int, total: DType) -> int:
@@ -75,8 +94,10 @@ def _registers(columns: int, total: DType) -> int:
     return columns // 2 * total.size // 4
 
 
-def _assembly(op: GroupMma, product: GroupProduct, count: int, *, begins: bool) -> str:
-    """Numbers of operands: the sums, the same again as they come in (unless it ``begins`` them), then those of each step in order."""
+def _assembly(
+    op: GroupMma, product: GroupProduct, parts: Sequence[GroupPart], count: int, *, begins: bool, last: bool
+) -> str:
+    """Numbers of operands: the ``count`` sums, the same again as they come in (unless it ``begins`` them), then those of each step in order."""
     a, b, total = (dtype_of(v.type) for v in (op.a, op.b, op.c))
     kinds = f"{_SUMS[total][0]}.{_KINDS[a]}.{_KINDS[b]}"
     at = count if begins else 2 * count
@@ -85,9 +106,10 @@ def _assembly(op: GroupMma, product: GroupProduct, count: int, *, begins: bool) 
         lines.append(".reg .pred none; setp.ne.u32 none, 0, 0;")
     lines.append("wgmma.fence.sync.aligned;")
     turned_b = _turned(b, product.b)
-    for part in product.parts:
+    for part in parts:
         name = f"wgmma.mma_async.sync.aligned.m64n{part.columns}k{ROW_BYTES // a.size}.{kinds}"
-        sums = numbered(_registers(part.first * 2, total), _registers(part.columns, total))
+        at_sums = _registers((part.first - parts[0].first) * 2, total)
+        sums = numbered(at_sums, _registers(part.columns, total))
         for number, step in enumerate(part.steps):
             # Whether sums count (scale-d); of floats, neither operand is negated; of two bytes, which of them run along their other axis.
             scales = "none" if begins and number == 0 else "p"
@@ -102,7 +124,9 @@ def _assembly(op: GroupMma, product: GroupProduct, count: int, *, begins: bool) 
                 at += 4
             lines.append(f"{name} {sums}, {left}, ${at}, {scales}{turned}{turned_b};")
             at += 1
-    return " ".join([*lines, "wgmma.commit_group.sync.aligned;", "}"])
+    if last:
+        lines.append("wgmma.commit_group.sync.aligned;")
+    return " ".join([*lines, "}"])
 
 
 def _turned(dtype: DType, operand: SharedOperand) -> str:
