@@ -146,7 +146,7 @@ def packaged(artifact: teenybuild.Artifact, directory: Path) -> tuple[index.Arti
         directory=directory / "package",
         id=artifact.key,
         symbol=abi["symbol"],
-        sha256=abi["files"]["ptx"],
+        sha256={"ptx": abi["files"]["ptx"]},
         ptx=abi["versions"]["ptx"],
         threads=launch["threads"],
         shared_bytes=launch["shared_bytes"],
@@ -158,8 +158,9 @@ def packaged(artifact: teenybuild.Artifact, directory: Path) -> tuple[index.Arti
         reports=(),
         tensor_maps=index.tensor_maps(launch["tensor_maps"]),
     )
-    image.path.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(artifact.path, image.path)
+    path = image.path("ptx")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(artifact.path, path)
     there = [each for each in abi["parameters"] if each["type"] != "none"]
     names, types = [each["name"] for each in there], [each["type"] for each in there]
     return image, Layout(names, types, abi["arguments"], abi["packed_size"])

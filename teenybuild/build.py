@@ -46,6 +46,10 @@ class Report:
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
     bugs: list[str] = field(default_factory=list[str])
     damaged: list[str] = field(default_factory=list[str])
+    #: What those take that were assembled now, by id and target.
+    resources: dict[tuple[str, str], dict[str, int]] = field(
+        default_factory=dict[tuple[str, str], dict[str, int]]
+    )
 
     @property
     def ok(self) -> bool:
@@ -196,6 +200,8 @@ def _gather(build: Path, paths: list[str], run: str) -> Report:
         report.seconds += raw["seconds"]
         report.bugs += raw["bugs"]
         report.damaged += raw["damaged"]
+        target = path.partition("/")[0]
+        report.resources |= {(id_, target): taken for id_, taken in raw["resources"].items()}
         for d in raw["diagnostics"]:
             diagnostic = diagnostic_from(d)
             if diagnostic not in report.diagnostics:

@@ -133,7 +133,7 @@ class Cache:
 
 #: Hits and misses, a line for each chunk of a build.
 COUNTS = "teenybuild.counts"
-_ENTRY = r"\w+_[0-9a-f]{64}\.(ptx|so|mlir|ll|py|json)"
+_ENTRY = r"\w+_[0-9a-f]{64}\.(ptx|so|cubin|mlir|ll|py|json)"
 _OURS = re.compile(rf"{_ENTRY}|\.({_ENTRY}|{re.escape(COUNTS)})\.[0-9a-f]+\.tmp")
 #: Seconds in which a second use need not be noted.
 _NOTED = 600.0

@@ -167,6 +167,7 @@ def _build(parsed: argparse.Namespace) -> int:
             bugs=report.bugs,
         )
     elif not parsed.quiet:
+        _print_resources(report)
         print(_build_summary(report, seconds))
         if compared and report.ok:
             print(f"reproducible: {_counted(compared, 'file')} came out of two builds alike")
@@ -288,15 +289,38 @@ def _list(parsed: argparse.Namespace) -> int:
     if parsed.json:
         _print_json("list", True, specialisations=[row.json() for row in rows])
         return DONE
-    widths = [
-        max([len(h), *(len(c[i]) for c in (r.cells() for r in rows))]) for i, h in enumerate(_LIST_HEADER)
-    ]
-    for cells in (_LIST_HEADER, *(r.cells() for r in rows)):
-        print("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip())
+    header: tuple[str, ...] = ("id", "target", "key", "state")
+    if any(row.resources is not None for row in rows):
+        from teenybuild.assembler import HEADER
+
+        header += HEADER
+    _print_table(header, [row.cells() for row in rows])
     return DONE
 
 
-_LIST_HEADER = ("id", "target", "key", "state")
+def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns as wide as what is in them; a row may end early."""
+    lines = [[*row, *[""] * (len(header) - len(row))] for row in (header, *rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    for line in lines:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _print_resources(report: Report) -> None:
+    """What was assembled now takes, what spills first: the first of many."""
+    if not report.resources:
+        return
+    from teenybuild.assembler import HEADER, Resources
+
+    found = [(id_, target, Resources(**taken)) for (id_, target), taken in report.resources.items()]
+    found.sort(key=lambda each: (-each[2].spill_stores - each[2].spill_loads, -each[2].registers, each[:2]))
+    _print_table(("id", "target", *HEADER), [(id_, target, *r.cells()) for id_, target, r in found[:_SHOWN]])
+    if len(found) > _SHOWN:
+        print(f"… and {len(found) - _SHOWN} more: teenybuild list has all")
+
+
+#: Rows of what was assembled that a build shows.
+_SHOWN = 20
 
 
 def _show(parsed: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from teenybuild.cache import default_directory
+from teenybuild.diagnostics import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,22 @@ def examine(manifest: str) -> list[Finding]:
         ),
         _ninja(),
         _llvm(),
+        _assembler(),
         _host(),
         _cache(),
         _manifest(manifest),
         _gpu(),
     ]
+
+
+def _assembler() -> Finding:
+    """What makes cubins: only who wants those needs one."""
+    from teenybuild.assembler import find_assembler
+
+    try:
+        return Finding("nvJitLink", True, find_assembler("nvjitlink").identity)
+    except UserError as wrong:
+        return Finding("nvJitLink", True, f"none, so no cubins: {wrong.diagnostics[0].hint}")
 
 
 def _package(name: str) -> Finding:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from teenybuild import chunks, ninja
 from teenybuild.api import ptx_version
@@ -43,7 +43,10 @@ from teenybuild.sources import Sources
 from teenybuild.specialisation import Specialisation
 from teenybuild.targets import Target, TargetError, parse_target
 
-PLAN_VERSION = 2
+if TYPE_CHECKING:
+    from teenybuild.assembler import Assembler
+
+PLAN_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,7 @@ def generate(project: Project) -> Generated:
     manifest = found.manifest.manifest
     build = project.build
     build.mkdir(parents=True, exist_ok=True)
+    assembler = assembler_of(project, found)
     sources.keep_imports()
     all_chunks: list[Chunk] = []
     files: dict[str, bytes] = {}
@@ -140,7 +144,7 @@ def generate(project: Project) -> Generated:
             for chunk in _chunked(build, name, target, by_kernel.get(name, [])):
                 all_chunks.append(chunk)
                 files[f"{PLANS}/{chunk.path}"] = _json(
-                    _plan_json(project, manifest, bound, chunk, meaning, imported)
+                    _plan_json(project, manifest, bound, chunk, meaning, imported, assembler)
                 )
     files[TOOLCHAIN] = _json(
         {"compiler": fingerprint(), "llvmlite": llvm_release(), "generator": generator_fingerprint()}
@@ -151,6 +155,7 @@ def generate(project: Project) -> Generated:
         *sources.files,
         *own_sources(),
         *_include_directories(project, manifest),
+        *([assembler.path.absolute()] if assembler is not None else []),
     )
     files[NINJA] = _ninja(project, manifest, all_chunks).encode()
     files[DEPFILE] = ninja.depfile(NINJA, [str(p) for p in inputs]).encode()
@@ -199,8 +204,12 @@ def _plan_json(
     chunk: Chunk,
     meaning: str,
     imported: Mapping[str, Any] | None,
+    assembler: Assembler | None,
 ) -> dict[str, Any]:
     kernel = bound.kernel
+    cubins = None
+    if assembler is not None and chunk.target.machine == "gpu":
+        cubins = {"assembler": manifest.build.assembler, "identity": assembler.identity}
     return {
         "plan_version": PLAN_VERSION,
         "kernel": kernel.name,
@@ -215,6 +224,7 @@ def _plan_json(
         "ptx": ptx_of(project, manifest, chunk.target),
         "lineinfo": manifest.build.lineinfo,
         "debug": manifest.build.debug,
+        "cubins": cubins,
         "outputs": list(kernel.outputs),
         "mutates": list(kernel.mutates),
         "members": [spec_json(s) for s in chunk.members],
@@ -248,7 +258,23 @@ def _package_json(project: Project, manifest: Manifest, found: Plan) -> dict[str
             "autos": list(kernel.autos),
             "ids": [s.id for s in found.specialisations if s.kernel == kernel.name],
         }
-    return {"directory": _package_directory(project, manifest), "kernels": kernels}
+    return {
+        "directory": _package_directory(project, manifest),
+        "emit": list(manifest.build.emit),
+        "kernels": kernels,
+    }
+
+
+def assembler_of(project: Project, found: Plan) -> Assembler | None:
+    """What makes cubins, where any are wanted. Raises :class:`UserError` where it is not there."""
+    build = found.manifest.manifest.build
+    targets = (target for bound in found.manifest.kernels for target in targets_of(project, bound))
+    if "cubin" not in build.emit or all(target.machine == "cpu" for target in targets):
+        return None
+    # A library of 100 MB, where nothing else asks for it.
+    from teenybuild.assembler import find_assembler
+
+    return find_assembler(build.assembler)
 
 
 def _package_directory(project: Project, manifest: Manifest) -> str:

@@ -8,13 +8,14 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from teenybuild.api import job_key
 from teenybuild.cache import Cache, Entry
 from teenybuild.compiler.pipeline import Job, front
 from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean, error
 from teenybuild.expand import Plan
-from teenybuild.generate import ptx_of, read_plan, targets_of
+from teenybuild.generate import assembler_of, ptx_of, read_plan, targets_of
 from teenybuild.loader import remove_package
 from teenybuild.packaging import recorded_directory
 from teenybuild.project import (
@@ -37,6 +38,9 @@ from teenybuild.specialisation import Specialisation
 from teenybuild.state import STATE
 from teenybuild.worker import check_outputs
 
+if TYPE_CHECKING:
+    from teenybuild.assembler import Resources
+
 
 @dataclass(frozen=True, slots=True)
 class Checked:
@@ -55,14 +59,24 @@ class Row:
     target: str
     key: str
     state: str
+    #: What its machine code takes, where it is built.
+    resources: Resources | None = None
 
-    def cells(self) -> tuple[str, str, str, str]:
+    def cells(self) -> tuple[str, ...]:
         """As a line of a table."""
-        return self.id, self.target, self.key[:12], self.state
+        more = () if self.resources is None else self.resources.cells()
+        return self.id, self.target, self.key[:12], self.state, *more
 
-    def json(self) -> dict[str, str]:
+    def json(self) -> dict[str, Any]:
         """As plain data."""
-        return {"id": self.id, "target": self.target, "key": self.key, "state": self.state}
+        resources = None if self.resources is None else self.resources.json()
+        return {
+            "id": self.id,
+            "target": self.target,
+            "key": self.key,
+            "state": self.state,
+            "resources": resources,
+        }
 
 
 def jobs(project: Project, found: Plan, sources: Sources) -> Iterator[tuple[Specialisation, Job]]:
@@ -103,13 +117,27 @@ def check(project: Project) -> Checked:
 def listing(project: Project) -> list[Row]:
     """Every specialisation with its key, and whether the cache has it: ``cached`` or ``missing``."""
     found, sources = read_plan(project)
-    cache = Cache(project.cache_directory(found.manifest.manifest.build.cache))
+    manifest = found.manifest.manifest
+    cache = Cache(project.cache_directory(manifest.build.cache))
+    assembler = assembler_of(project, found)
     rows: list[Row] = []
     for spec, job_ in jobs(project, found, sources):
         key = job_key(job_)
         entry = cache.find(job_.reached.function.name, key, ())
-        rows.append(Row(spec.id, job_.target.name, key, "cached" if entry is not None else "missing"))
+        whole, resources = entry is not None, None
+        if entry is not None and assembler is not None and job_.target.machine == "gpu":
+            resources = _taken(cache, entry, job_, assembler.identity)
+            whole = resources is not None
+        rows.append(Row(spec.id, job_.target.name, key, "cached" if whole else "missing", resources))
     return rows
+
+
+def _taken(cache: Cache, ptx: Entry, job_: Job, identity: str) -> Resources | None:
+    """What the machine code of an entry takes; None where the cache has none."""
+    from teenybuild.cubins import cubin_key, resources_of
+
+    cubin = cache.find(ptx.name, cubin_key(ptx.digests["ptx"], job_, identity), ())
+    return None if cubin is None else resources_of(cubin)
 
 
 def selected(project: Project, found: Plan, sources: Sources, id_: str) -> list[Job]:

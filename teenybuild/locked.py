@@ -22,17 +22,21 @@ from teenybuild.project import Project
 from teenybuild.state import read_stamp, stamp_paths
 
 LOCK_VERSION = 1
-#: What of an entry is shipped, and so locked.
-_SHIPPED = ("ptx", "so")
+#: What of entries is shipped, and so locked.
+_SHIPPED = ("ptx", "so", "cubin")
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """What is locked of one: its key, and the sha256 of the file that is shipped, both in 64 hex digits."""
+    """What is locked of one: its key, and the sha256 of the files that are shipped, by extension; all in 64 hex digits."""
 
     key: str
-    extension: str
-    digest: str
+    digests: Mapping[str, str]
+
+    def differing(self, other: Artifact) -> str | None:
+        """The first file that is another one; None where none is."""
+        files = (*self.digests, *other.digests)
+        return next((e for e in files if self.digests.get(e) != other.digests.get(e)), None)
 
 
 #: Target → id → artifact.
@@ -57,9 +61,8 @@ def built(project: Project) -> dict[str, dict[str, Artifact]]:
         if stamp is None:
             raise error(f"{path} is damaged", hint="teenybuild build --force writes it anew")
         for id_, member in stamp["members"].items():
-            extension = next(e for e in _SHIPPED if e in member["files"])
-            artifact = Artifact(member["key"], extension, member["files"][extension])
-            found.setdefault(stamp["target"], {})[id_] = artifact
+            files = {**member["files"], **member.get("cubin", {"files": {}})["files"]}
+            found.setdefault(stamp["target"], {})[id_] = _shipped(member["key"], files)
     return found
 
 
@@ -81,7 +84,8 @@ def _text(artifacts: Artifacts) -> str:
     for target in sorted(artifacts):
         lines += ["", f"[{json.dumps(target)}]"]
         for id_, each in sorted(artifacts[target].items()):
-            lines.append(f'{id_} = {{ key = "{each.key}", {each.extension} = "{each.digest}" }}')
+            files = "".join(f', {extension} = "{digest}"' for extension, digest in each.digests.items())
+            lines.append(f'{id_} = {{ key = "{each.key}"{files} }}')
     return "\n".join(lines) + "\n"
 
 
@@ -107,8 +111,14 @@ def read_lock(project: Project) -> tuple[str, dict[str, dict[str, Artifact]]]:
 
 
 def _artifact(said: Mapping[str, str]) -> Artifact:
-    extension = next(e for e in _SHIPPED if e in said)
-    return Artifact(_text_in(said, "key"), extension, _text_in(said, extension))
+    return _shipped(_text_in(said, "key"), said)
+
+
+def _shipped(key: str, files: Mapping[str, str]) -> Artifact:
+    found = {extension: _text_in(files, extension) for extension in _SHIPPED if extension in files}
+    if not found:
+        raise KeyError("no file")
+    return Artifact(key, found)
 
 
 def _text_in(said: Mapping[str, Any], name: str) -> str:
@@ -148,5 +158,6 @@ def _differences(lock: str, locked: Artifacts, now: Artifacts) -> Iterator[str]:
                 yield f"{what} is in {lock}, but no longer built"
             elif old.key != new.key:
                 yield f"{what} is made from something else than {lock} says: its key is {new.key[:12]}, and was {old.key[:12]}"
-            elif old != new:
-                yield f"{what} is made from the same as {lock} says, but came out as {new.digest[:12]}, not {old.digest[:12]}"
+            elif (file := old.differing(new)) is not None:
+                then_, now_ = (each.digests.get(file, "none")[:12] for each in (old, new))
+                yield f"{what} is made from the same as {lock} says, but its {file} came out as {now_}, not {then_}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 from teenybuild.cache import Cache, write_if_changed
 from teenybuild.generate import read_plan
@@ -17,6 +18,7 @@ from teenybuild.state import read_stamp, stamp_paths
 def package(project: Project, stamp: Path) -> list[str]:
     """Writes the package and its stamp. What is missing, in words: then stamps without entries are gone, and another run builds them."""
     found, _ = read_plan(project)
+    plan = json.loads((project.build / PACKAGE_PLAN).read_bytes())
     cache = Cache(Path(json.loads((project.build / CACHE).read_bytes())["directory"]))
     images: dict[str, dict[str, Image]] = {}
     missing: list[str] = []
@@ -26,23 +28,22 @@ def package(project: Project, stamp: Path) -> list[str]:
             missing.append(f"{path.name} is damaged; build again")
             path.unlink()
             continue
-        extension = "so" if recorded["target"].startswith("cpu") else "ptx"
+        target: str = recorded["target"]
+        shipped = ("so",) if target.startswith("cpu") else tuple(plan["emit"])
         lost = False
         for id_, member in recorded["members"].items():
-            entry = cache.find(member["name"], member["key"], (extension,))
-            if entry is None:
-                missing.append(f"{id_} for {recorded['target']} is no longer in the cache; build again")
+            image = _image(cache, member, shipped)
+            if image is None:
+                missing.append(f"{id_} for {target} is no longer in the cache; build again")
                 lost = True
                 continue
-            images.setdefault(recorded["target"], {})[id_] = Image(
-                dict(entry.description), entry.files[extension]
-            )
+            images.setdefault(target, {})[id_] = image
         if lost:
             path.unlink()
     if missing:
         (project.build / PACKAGE_MISSING).touch()
         return missing
-    place: str = json.loads((project.build / PACKAGE_PLAN).read_bytes())["directory"]
+    place: str = plan["directory"]
     files = generate(found.manifest, found.specialisations, images)
     write_package(files, Path(os.path.normpath(project.build / place)))
     recorded = {
@@ -51,6 +52,20 @@ def package(project: Project, stamp: Path) -> list[str]:
     }
     write_if_changed(stamp, (json.dumps(recorded, indent=1) + "\n").encode())
     return []
+
+
+def _image(cache: Cache, member: dict[str, Any], shipped: tuple[str, ...]) -> Image | None:
+    """What is shipped of a member; None where the cache has not all of it."""
+    entry = cache.find(member["name"], member["key"], shipped)
+    if entry is None:
+        return None
+    files = dict(entry.files)
+    if "cubin" in shipped:
+        cubin = cache.find(member["name"], member["cubin"]["key"]) if "cubin" in member else None
+        if cubin is None:
+            return None
+        files |= cubin.files
+    return Image(dict(entry.description), files)
 
 
 def recorded_directory(stamp: Path) -> Path | None:

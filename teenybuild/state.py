@@ -121,10 +121,17 @@ def read_stamp(path: Path) -> dict[str, Any] | None:
     try:
         stamp = json.loads(path.read_bytes())
         whole = isinstance(stamp["target"], str) and all(
-            isinstance(text, str)
-            for member in stamp["members"].values()
-            for text in (member["key"], member["name"], *cast("dict[str, str]", member["files"]).values())
+            isinstance(text, str) for member in stamp["members"].values() for text in _texts(member)
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return stamp if whole else None
+
+
+def _texts(member: dict[str, Any]) -> list[Any]:
+    """All that must be text in a member of a stamp: keys, a name, digests."""
+    found = [member["key"], member["name"], *cast("dict[str, Any]", member["files"]).values()]
+    if "cubin" in member:
+        cubin = member["cubin"]
+        found += [cubin["key"], cubin["files"]["cubin"]]
+    return found

@@ -231,7 +231,7 @@ def _launch(artifact: api.Artifact, args: Mapping[str, Any], grid: tuple[int, ..
         directory=scratch / "package",
         id=name,
         symbol=str(abi["symbol"]),
-        sha256=abi["files"]["so"],
+        sha256={"so": abi["files"]["so"]},
         ptx="",
         threads=0,
         shared_bytes=0,
@@ -243,8 +243,9 @@ def _launch(artifact: api.Artifact, args: Mapping[str, Any], grid: tuple[int, ..
         reports=_placed(artifact),
     )
     # The runtime loads from a package, so it is given one with a single file.
-    image.path.parent.mkdir(parents=True)
-    shutil.copyfile(artifact.path, image.path)
+    path = image.path("so")
+    path.parent.mkdir(parents=True)
+    shutil.copyfile(artifact.path, path)
     # The checks of a launch through a package: arrays of another dtype, numbers out of range, strides nobody asked for.
     try:
         given = [args[n] for n in names]

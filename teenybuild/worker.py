@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from teenybuild.api import build_entry, job_key_fields
-from teenybuild.cache import Cache, write_if_changed
+from teenybuild.cache import Cache, Entry, write_if_changed
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.pipeline import Job, front
 from teenybuild.diagnostics import BugError, Diagnostic, Note, Span, UserError
@@ -30,6 +30,9 @@ from teenybuild.targets import parse_target
 from teenybuild.types import Assume, parse_type, said_of
 
 STAMP_VERSION = 1
+
+#: A member that the cache lacks, or whose cubin it lacks.
+Waiting = tuple[Specialisation, Job]
 
 
 @dataclass(slots=True)
@@ -46,6 +49,8 @@ class Outcome:
     members: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     #: What each member's key was made of, for ``explain``.
     keys: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    #: What those take that were assembled now.
+    resources: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
 
     @property
     def ok(self) -> bool:
@@ -97,38 +102,59 @@ def run_chunk(
         outcome.failed = len(plan["members"])
         outcome.diagnostics = list(wrong.diagnostics)
         return outcome
-    waiting: list[tuple[Specialisation, Job]] = []
+    waiting: list[Waiting] = []
     for spec, job_ in jobs:
         name, fields = job_.reached.function.name, job_key_fields(job_)
         outcome.keys[spec.id] = short(fields)
         entry = None if force else cache.find(name, key_of(fields))
-        if entry is None:
+        cubin = _found_cubin(plan, job_, entry, cache) if entry is not None and plan["cubins"] else None
+        if entry is None or (plan["cubins"] and cubin is None):
             waiting.append((spec, job_))
         else:
             outcome.cached += 1
-            cache.used(entry)
-            _keep(outcome, plan, spec, job_, entry.key, entry.description)
+            for each in (entry, cubin):
+                if each is not None:
+                    cache.used(each)
+            _keep(outcome, plan, spec, job_, said_of_entries(entry, cubin))
     outcome.damaged = [f"{d.path.name}: {d.why}" for d in cache.damaged]
-    _compile_all(outcome, plan, waiting, cache_dir, limits)
+    _compile_all(outcome, _Making(plan, cache_dir, limits, force), waiting)
     if not force:
         cache.count(outcome.cached, outcome.compiled)
     outcome.seconds = time.monotonic() - started
     return outcome
 
 
+def _found_cubin(plan: dict[str, Any], job_: Job, ptx: Entry, cache: Cache) -> Entry | None:
+    from teenybuild.cubins import cubin_key
+
+    return cache.find(ptx.name, cubin_key(ptx.digests["ptx"], job_, plan["cubins"]["identity"]))
+
+
+def said_of_entries(entry: Entry, cubin: Entry | None) -> dict[str, Any]:
+    """What becomes of a member, as plain data."""
+    return {
+        "key": entry.key,
+        "description": dict(entry.description),
+        "cubin": None if cubin is None else {"key": cubin.key, "files": cubin.digests},
+        "resources": None if cubin is None else cubin.description["resources"],
+    }
+
+
 def _keep(
-    outcome: Outcome, plan: dict[str, Any], spec: Specialisation, job_: Job, key: str, description: Any
+    outcome: Outcome, plan: dict[str, Any], spec: Specialisation, job_: Job, said: dict[str, Any]
 ) -> None:
     """Enters a member into the stamp, if it writes what the manifest says it does."""
+    description = said["description"]
     problems = check_outputs(plan, job_, description["arguments"])
     if problems:
         outcome.failed += 1
         outcome.diagnostics += [p for p in problems if p not in outcome.diagnostics]
         return
     outcome.members[spec.id] = {
-        "key": key,
+        "key": said["key"],
         "name": job_.reached.function.name,
         "files": dict(description["files"]),
+        **({"cubin": said["cubin"]} if said["cubin"] else {}),
     }
 
 
@@ -175,28 +201,42 @@ def check_outputs(plan: dict[str, Any], job_: Job, arguments: Sequence[dict[str,
 # The child ----------------------------------------------------------------------------------------------------
 
 
-def _compile_all(
-    outcome: Outcome,
-    plan: dict[str, Any],
-    waiting: list[tuple[Specialisation, Job]],
-    cache_dir: Path,
-    limits: Limits,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """How members are made: for which plan, where to, within which limits, and whether what the cache has is made again."""
+
+    plan: dict[str, Any]
+    cache_dir: Path
+    limits: Limits
+    force: bool
+
+    def maker(self) -> Callable[[Job], dict[str, Any]]:
+        """What makes an entry, and the cubin of it where one is wanted, of whichever is not there."""
+        cache, cubins = Cache(self.cache_dir), self.plan["cubins"]
+        if not cubins:
+            return lambda job_: said_of_entries(build_entry(job_, cache, force=self.force)[0], None)
+        from teenybuild.assembler import find_assembler
+        from teenybuild.cubins import build_cubin
+
+        assembler = find_assembler(cubins["assembler"])
+
+        def make(job_: Job) -> dict[str, Any]:
+            entry, _ = build_entry(job_, cache, force=self.force)
+            return said_of_entries(entry, build_cubin(job_, entry, assembler, cache))
+
+        return make
+
+
+def _compile_all(outcome: Outcome, making: _Making, waiting: list[Waiting]) -> None:
     """Compiles what the cache lacks, in children; a child that dies takes nothing with it but the member it was at."""
     left = list(range(len(waiting)))
     while left:
-        left = _run_child(outcome, plan, waiting, left, cache_dir, limits)
+        left = _run_child(outcome, making, waiting, left)
 
 
-def _run_child(
-    outcome: Outcome,
-    plan: dict[str, Any],
-    waiting: list[tuple[Specialisation, Job]],
-    members: list[int],
-    cache_dir: Path,
-    limits: Limits,
-) -> list[int]:
+def _run_child(outcome: Outcome, making: _Making, waiting: list[Waiting], members: list[int]) -> list[int]:
     """One child for some members; those that are still to do afterwards."""
+    plan, limits = making.plan, making.limits
     done: set[int] = set()
     at: list[int] = []
 
@@ -211,7 +251,9 @@ def _run_child(
         match message["event"]:
             case "done":
                 outcome.compiled += 1
-                _keep(outcome, plan, spec, job_, message["key"], message["description"])
+                _keep(outcome, plan, spec, job_, message)
+                if message["resources"]:
+                    outcome.resources[spec.id] = message["resources"]
             case "wrong":
                 outcome.failed += 1
                 found = [diagnostic_from(d) for d in message["diagnostics"]]
@@ -222,7 +264,7 @@ def _run_child(
                 outcome.failed += 1
                 outcome.bugs.append(f"{spec.id}: {message['text']}")
 
-    status = _in_child(lambda say: _compile(waiting, members, cache_dir, limits, say), hear)
+    status = _in_child(lambda say: _compile(making, waiting, members, say), hear)
     left = [m for m in members if m not in done]
     if not left:
         return []
@@ -230,7 +272,7 @@ def _run_child(
     rest = [m for m in left if m != culprit]
     if len(members) > 1 and status != -signal.SIGALRM:
         # It may have died of what an earlier member left behind: alone, it gets a second chance.
-        _run_child(outcome, plan, waiting, [culprit], cache_dir, limits)
+        _run_child(outcome, making, waiting, [culprit])
         return rest
     over = limits.wrong(status)
     if over is not None:
@@ -256,16 +298,15 @@ def _over_limit(outcome: Outcome, member: tuple[Specialisation, Job], message: s
 Say = Callable[[dict[str, Any]], None]
 
 
-def _compile(
-    waiting: list[tuple[Specialisation, Job]], members: list[int], cache_dir: Path, limits: Limits, say: Say
-) -> None:
-    cache = Cache(cache_dir)
+def _compile(making: _Making, waiting: list[Waiting], members: list[int], say: Say) -> None:
+    limits = making.limits
     limits.begin()
+    make = making.maker()
     for index in members:
         say({"event": "start", "index": index})
         limits.next()
         try:
-            entry, _ = build_entry(waiting[index][1], cache, force=True)
+            said = make(waiting[index][1])
         except UserError as wrong:
             say(
                 {
@@ -285,7 +326,7 @@ def _compile(
         except Exception:  # an assertion of ours, say: with all there is to report
             say({"event": "bug", "index": index, "text": f"the compiler failed\n{traceback.format_exc()}"})
         else:
-            say({"event": "done", "index": index, "key": entry.key, "description": dict(entry.description)})
+            say({"event": "done", "index": index, **said})
 
 
 def _in_child(work: Callable[[Say], None], hear: Callable[[dict[str, Any]], None]) -> int:
@@ -377,6 +418,7 @@ def result_json(outcome: Outcome, run: str) -> dict[str, Any]:
         "diagnostics": [diagnostic_json(d) for d in outcome.diagnostics],
         "bugs": outcome.bugs,
         "damaged": outcome.damaged,
+        "resources": outcome.resources,
     }
 
 

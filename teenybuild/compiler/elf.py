@@ -69,10 +69,16 @@ def _shared_object(relocatable: bytes) -> bytes:
     return _lay_out(sections, symbols, constants, code, exported)
 
 
-def _read(data: bytes) -> tuple[list[_Section], list[_Symbol]]:
+def sections_of(data: bytes) -> dict[str, int]:
+    """The bytes of each section of a 64-bit ELF file, by name: of a cubin, ``.text.`` and a kernel's symbol is its code."""
+    try:
+        return {section.name: len(section.data) for section in _sections(data)}
+    except (struct.error, IndexError, ValueError):
+        return {}
+
+
+def _sections(data: bytes) -> list[_Section]:
     header = _EHDR.unpack_from(data)
-    if header[0][:6] != b"\x7fELF\x02\x01" or header[2] != 62:
-        raise BugError("the host object is not x86-64 ELF")
     offset: int = header[6]
     count: int = header[12]
     names_at: int = header[13]
@@ -82,9 +88,16 @@ def _read(data: bytes) -> tuple[list[_Section], list[_Symbol]]:
         return bytes(row[5]) if row[1] == _SHT_NOBITS else data[row[4] : row[4] + row[5]]
 
     names = content(raw[names_at])
-    sections = [
+    return [
         _Section(_text(names, r[0]), r[1], r[2], bytearray(content(r)), max(r[8], 1), r[6], r[7]) for r in raw
     ]
+
+
+def _read(data: bytes) -> tuple[list[_Section], list[_Symbol]]:
+    header = _EHDR.unpack_from(data)
+    if header[0][:6] != b"\x7fELF\x02\x01" or header[2] != 62:
+        raise BugError("the host object is not x86-64 ELF")
+    sections = _sections(data)
     symbols: list[_Symbol] = []
     for section in sections:
         if section.type == _SHT_SYMTAB:

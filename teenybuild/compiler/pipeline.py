@@ -32,7 +32,7 @@ from teenybuild.compiler.passes.streams import streams
 from teenybuild.compiler.schedule.overlap import Overlap
 from teenybuild.compiler.targets.base import CodeTarget, Lowered, Settings
 from teenybuild.diagnostics import error
-from teenybuild.targets import ARCHITECTURES, Target
+from teenybuild.targets import ARCHITECTURES, Target, ptx_number
 
 #: The host baseline, whatever the build machine has: AVX2, FMA, F16C (x86-64 psABI, level 3).
 _HOST_TRIPLE, _HOST_CPU = "x86_64-unknown-linux-gnu", "x86-64-v3"
@@ -156,6 +156,7 @@ def compile_job(job: Job) -> Product:
     if _too_much_shared(job, lowered):
         lowered = lower(job, front(job), target, across=False)
     _check_resources(job, lowered)
+    _check_parameters(job, description.packed_size, len(lowered.maps))
     residency = target.residency(traffic, lowered.shared) if traffic is not None else None
     ptx = shared_object = None
     if job.target.machine == "gpu":
@@ -182,6 +183,32 @@ def _check_resources(job: Job, lowered: Lowered) -> None:
             f"a program needs {lowered.shared:,} bytes of shared memory, and {arch.name} has {arch.shared:,} for one",
             kernel.module.source.span(kernel.node),
             hint=f"lower num_stages (here {job.settings.num_stages}) or the sides of the tiles that it multiplies or moves",
+        )
+
+
+#: Bytes of parameters that a kernel may have, before and from a version of the PTX ISA on (found with the assembler, nvJitLink 13.5).
+_PARAMETERS, _MORE_SINCE, _MORE_PARAMETERS = 4352, "8.1", 32764
+#: What follows the arguments: the grid's extents and an address; then tensor maps, each at a multiple of half its size.
+_TAIL_BYTES, _MAP_BYTES = 24, 128
+
+
+def _check_parameters(job: Job, arguments: int, maps: int) -> None:
+    """Raises :class:`UserError` where a kernel for a GPU is passed more than it can be."""
+    if job.target.machine != "gpu":
+        return
+    size = -(-arguments // 8) * 8 + _TAIL_BYTES
+    if maps:
+        size = -(-size // (_MAP_BYTES // 2)) * (_MAP_BYTES // 2) + _MAP_BYTES * maps
+    has_more = ptx_number(job.ptx) >= ptx_number(_MORE_SINCE)
+    most = _MORE_PARAMETERS if has_more else _PARAMETERS
+    if size > most:
+        kernel = job.reached.function
+        raise error(
+            f"a launch passes {size:,} bytes, and a kernel of PTX {job.ptx} takes {most:,}",
+            kernel.module.source.span(kernel.node),
+            hint="pass fewer arguments, or a pointer to them"
+            if has_more
+            else f'ptx = "{_MORE_SINCE}" under [build] (or TEENYBUILD_PTX_VERSION={_MORE_SINCE}) allows {_MORE_PARAMETERS:,}',
         )
 
 

@@ -65,7 +65,7 @@ def _artifact(image: Image) -> dict[str, Any]:
             f"an artifact has ABI version {description['abi_version']}, and the loader {ABI_VERSION}"
         )
     return {
-        "sha256": image.sha256,
+        "sha256": image.digests,
         "ptx": description["versions"]["ptx"],
         "threads": launch["threads"],
         "shared_bytes": launch["shared_bytes"],

@@ -48,10 +48,8 @@ def _kernel_files(each: Built) -> dict[str, bytes]:
     }
     for variant in each.variants:
         for target, image in variant.images.items():
-            extension = "so" if target.startswith("cpu") else "ptx"
-            files[f"_artifacts/{target.replace(':', '-')}/{variant.specialisation.id}.{extension}"] = (
-                image.data
-            )
+            path = f"_artifacts/{target.replace(':', '-')}/{variant.specialisation.id}"
+            files |= {f"{path}.{extension}": data for extension, data in image.files.items()}
     return files
 
 

@@ -26,6 +26,7 @@ def read_build(table: Table, origin: Origin, report: Report) -> Build:
         roots=tuple(posixpath.normpath(root) for root in checked.texts("roots")),
         loader=str(good.get("loader", standard.loader)),
         emit=checked.texts("emit", standard.emit),
+        assembler=str(good.get("assembler", standard.assembler)),
         ptx={target: str(version) for target, version in as_table(ptx).items()},
         ptx_any=ptx if isinstance(ptx, str) else None,
         cache=str(good["cache"]) if "cache" in good else None,

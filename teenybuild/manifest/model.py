@@ -143,6 +143,7 @@ class Build:
     roots: tuple[str, ...] = ()
     loader: str = "teeny_kernels"
     emit: tuple[str, ...] = ("ptx",)
+    assembler: str = "nvjitlink"
     ptx: Mapping[str, str] = field(default_factory=dict[str, str])
     ptx_any: str | None = None
     cache: str | None = None

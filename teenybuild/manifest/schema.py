@@ -248,11 +248,15 @@ _BUILD_ROWS = (
     ),
     Row(
         "emit",
-        ListOf(
-            Choice(("ptx",), {"cubin": "build PTX, which the driver assembles when it loads it"}), least=1
-        ),
-        "What to keep for GPU targets.",
+        ListOf(Choice(("ptx", "cubin")), least=1),
+        "What the package has for GPU targets: PTX, which drivers assemble when they load it, machine code, or both.",
         '["ptx"]',
+    ),
+    Row(
+        "assembler",
+        Choice(("nvjitlink", "ptxas")),
+        "What makes cubins: nvJitLink, which comes with `teenybuild[cubin]`, or the `ptxas` on the PATH (or `TEENYBUILD_PTXAS`).",
+        '"nvjitlink"',
     ),
     Row(
         "ptx",

@@ -8,14 +8,15 @@ from .errors import PackageError
 from .index import Artifact
 
 
-def read_artifact(artifact: Artifact, kernel: str) -> bytes:
-    """The contents of the file. Raises :class:`PackageError` where it is missing or is not what was generated."""
+def read_artifact(artifact: Artifact, extension: str, kernel: str) -> bytes:
+    """The contents of one of its files. Raises :class:`PackageError` where it is missing or is not what was generated."""
+    path = artifact.path(extension)
     try:
-        data = artifact.path.read_bytes()
+        data = path.read_bytes()
     except OSError as wrong:
-        message = f"{kernel}: {artifact.path} cannot be read: {wrong.strerror}; build the package again"
+        message = f"{kernel}: {path} cannot be read: {wrong.strerror}; build the package again"
         raise PackageError(message, kernel) from None
-    if hashlib.sha256(data).hexdigest() != artifact.sha256:
-        message = f"{kernel}: {artifact.path} has changed since it was generated; build the package again"
+    if hashlib.sha256(data).hexdigest() != artifact.sha256[extension]:
+        message = f"{kernel}: {path} has changed since it was generated; build the package again"
         raise PackageError(message, kernel)
     return data

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from .artifacts import read_artifact
 from .contexts import current
-from .driver import check, driver, driver_version, failure, newest_ptx
+from .driver import check, device, driver, driver_version, failure, newest_ptx
 from .grids import Extents
+from .images import code_for
 from .index import Artifact
 from .layout import Layout
 
@@ -57,12 +58,14 @@ class GpuProgram:
         self.ordinal = ordinal
         self._cuda, self._kernel, self._artifact = cuda, kernel, artifact
         self._context = check(cuda, cuda.cuCtxGetCurrent(), "ask for the current context", kernel)
-        self._module = _load(cuda, artifact, kernel)
-        finding = f"find {artifact.symbol} in {artifact.path}"
+        extension = code_for(artifact.target, artifact.sha256, device(ordinal), kernel)
+        self._path = artifact.path(extension)
+        self._module = _load(cuda, artifact, extension, kernel)
+        finding = f"find {artifact.symbol} in {self._path}"
         self._function = check(
             cuda, cuda.cuModuleGetFunction(self._module, artifact.symbol.encode()), finding, kernel
         )
-        _ready(cuda, self._function, artifact, kernel)
+        _ready(cuda, self._function, artifact, f"prepare {artifact.symbol} of {self._path}", kernel)
         # The tail starts on 8 bytes, as the address in it must.
         start = -(-layout.size // 8) * 8
         self._pack_into = struct.Struct(f"{layout.format}{start - layout.size}x{_TAIL.format[1:]}").pack_into
@@ -89,7 +92,7 @@ class GpuProgram:
             check(cuda, cuda.cuCtxSynchronize(), "wait for the device", self._kernel)
             if self._maps is not None:
                 self._maps.release()
-            check(cuda, cuda.cuModuleUnload(self._module), f"unload {self._artifact.path}", self._kernel)
+            check(cuda, cuda.cuModuleUnload(self._module), f"unload {self._path}", self._kernel)
 
     def _launch(self, values: Sequence[Any], grid: Extents, stream: int, scratch: int) -> None:
         # Taking from and adding to a list are atomic: a lock would cost as much as all of this.
@@ -202,19 +205,19 @@ def _tensor_maps(cuda: Any, artifact: Artifact, layout: Layout, kernel: str) -> 
     return TensorMaps(cuda, artifact.tensor_maps, names, kernel)
 
 
-def _load(cuda: Any, artifact: Artifact, kernel: str) -> Any:
+def _load(cuda: Any, artifact: Artifact, extension: str, kernel: str) -> Any:
     """The module of an artifact. PTX is translated by the driver, which keeps the result in its own cache."""
-    ptx = read_artifact(artifact, kernel)
+    code = read_artifact(artifact, extension, kernel)
     log = bytearray(_LOG)
     options = cuda.CUjit_option
     names = [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
-    status, module = cuda.cuModuleLoadDataEx(ptx + b"\0", len(names), names, [log, len(log)])
+    status, module = cuda.cuModuleLoadDataEx(code + b"\0", len(names), names, [log, len(log)])
     if status:
         said = log.split(b"\0")[0].decode(errors="replace").strip()
         more = f"\n{said}" if said else ""
         if status == cuda.CUresult.CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
             more += _too_new(artifact.ptx)
-        raise failure(cuda, status, f"load {artifact.path}", kernel, more)
+        raise failure(cuda, status, f"load {artifact.path(extension)}", kernel, more)
     return module
 
 
@@ -229,10 +232,9 @@ def _too_new(ptx: str) -> str:
     )
 
 
-def _ready(cuda: Any, function: Any, artifact: Artifact, kernel: str) -> None:
+def _ready(cuda: Any, function: Any, artifact: Artifact, doing: str, kernel: str) -> None:
     """Everything that would otherwise happen at the first launch, where a stream may be captured."""
     attributes = cuda.CUfunction_attribute
-    doing = f"prepare {artifact.symbol} of {artifact.path}"
     if artifact.shared_bytes > _SHARED_UNASKED:
         asked = attributes.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         check(cuda, cuda.cuFuncSetAttribute(function, asked, artifact.shared_bytes), doing, kernel)

@@ -41,15 +41,15 @@ class HostProgram:
     def __init__(self, artifact: Artifact, layout: Layout, isa: str, kernel: str) -> None:
         """Raises :class:`PackageError` where the file is not what was generated, or is for another processor."""
         self._handle = 0
-        problem = processor_problem(isa)
+        problem, path = processor_problem(isa), artifact.path("so")
         if problem is not None:
-            raise PackageError(f"{kernel}: {artifact.path} cannot run here: {problem}", kernel)
-        read_artifact(artifact, kernel)
+            raise PackageError(f"{kernel}: {path} cannot run here: {problem}", kernel)
+        read_artifact(artifact, "so", kernel)
         try:
             self._handle = _ctypes.dlopen(_spelled(artifact), os.RTLD_LOCAL | os.RTLD_NOW)
             function = ctypes.CDLL(None, handle=self._handle)[f"{artifact.symbol}_range"]
         except (OSError, AttributeError) as wrong:
-            raise PackageError(f"{kernel}: {artifact.path} cannot be loaded: {wrong}", kernel) from None
+            raise PackageError(f"{kernel}: {path} cannot be loaded: {wrong}", kernel) from None
         function.restype = None
         function.argtypes = (
             _RANGE_ARGUMENTS
@@ -106,9 +106,9 @@ def _spelled(artifact: Artifact) -> str:
     The dynamic loader takes a path that it has seen for the library it has, and would run the old code of a package that was built
     again while this process ran. ``/./`` for a one and ``//`` for a zero leave the path what it is.
     """
-    bits = f"{int(artifact.sha256[:6], 16):024b}"
+    bits = f"{int(artifact.sha256['so'][:6], 16):024b}"
     slashes = "".join("./" if bit == "1" else "/" for bit in bits)
-    path = artifact.path.absolute()
+    path = artifact.path("so").absolute()
     return f"{path.parent}/{slashes}{path.name}"
 
 

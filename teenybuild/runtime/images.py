@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from .driver import Device, driver_version
 from .errors import TargetError
@@ -24,6 +24,26 @@ def runs_on(target: str, capability: tuple[int, int]) -> bool:
     if suffix == "a":
         return capability == own
     return capability >= own and (suffix != "f" or capability[0] == own[0])
+
+
+def code_for(target: str, files: Collection[str], device: Device, kernel: str) -> str:
+    """Which of an artifact's files is loaded on a device: ``cubin`` where its machine code runs there, else ``ptx``.
+
+    Machine code is for one major version, from its own minor one on (CUDA programming guide, binary compatibility).  Raises
+    :class:`TargetError` where there is nothing else.
+    """
+    parts = _TARGET.fullmatch(target)
+    same = parts is not None and int(parts[1]) == device.capability[0]
+    if "cubin" in files and same and runs_on(target, device.capability):
+        return "cubin"
+    if "ptx" in files:
+        return "ptx"
+    sm = f"sm_{device.capability[0]}{device.capability[1]}"
+    raise TargetError(
+        f"{kernel}: the package has machine code for {target}, which does not run on CUDA device {device.ordinal}, {device.name} ({sm}), "
+        f'and no PTX\nhint: add {sm} to the targets of the manifest, or "ptx" to emit, and build again',
+        kernel,
+    )
 
 
 def best_target(targets: Sequence[str], device: Device, kernel: str) -> str:

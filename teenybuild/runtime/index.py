@@ -52,13 +52,16 @@ class TensorMap(NamedTuple):
 
 
 class Artifact(NamedTuple):
-    """One file of machine code. ``threads`` is 0 on the host, ``ptx`` (the PTX ISA version) empty there."""
+    """The code of one specialisation for one target. ``sha256`` has its files: PTX, machine code (``cubin``) or both, or a shared object (``so``).
+
+    ``threads`` is 0 on the host, ``ptx`` (the PTX ISA version) empty there.
+    """
 
     target: str
     directory: Path
     id: str
     symbol: str
-    sha256: str
+    sha256: Mapping[str, str]
     ptx: str
     threads: int
     shared_bytes: int
@@ -72,10 +75,8 @@ class Artifact(NamedTuple):
     #: What is passed after the address of scratch memory.
     tensor_maps: tuple[TensorMap, ...] = ()
 
-    @property
-    def path(self) -> Path:
-        """The file. Made when it is asked for: an index has thousands of artifacts, and a process loads a few."""
-        extension = "so" if self.target.startswith("cpu") else "ptx"
+    def path(self, extension: str) -> Path:
+        """A file. Made when it is asked for: an index has thousands of artifacts, and a process loads a few."""
         # A ":" is not for paths.
         return self.directory / self.target.replace(":", "-") / f"{self.id}.{extension}"
 

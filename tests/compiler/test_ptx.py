@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from teenybuild import compile
 from teenybuild.diagnostics import UserError
 from teenybuild.targets import ARCHITECTURES
 from tests.support.catalogue import CATALOGUE, Entry
+from tests.support.run import workspace, write_source
 
 from .corpus import TESTS
 
@@ -396,3 +398,30 @@ def test_lines_change_no_instruction(name: str) -> None:
     # 0 is what LLVM gives an instruction that it merged from two places.
     assert numbers - {0}
     assert numbers <= set(range(len(lines.source.splitlines()) + 1))
+
+
+MANY = """
+@triton.jit
+def kernel(pointers, out_ptr):
+    tl.store(out_ptr, tl.load(pointers[0]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("pointers", "ptx", "message"),
+    [
+        (540, "8.0", None),
+        (541, "8.0", "a launch passes 4,360 bytes, and a kernel of PTX 8.0 takes 4,352"),
+        (541, "8.1", None),
+        (4091, "8.1", None),
+        (4092, "8.1", "a launch passes 32,768 bytes, and a kernel of PTX 8.1 takes 32,764"),
+    ],
+)
+def test_more_than_can_be_passed(pointers: int, ptx: str, message: str | None) -> None:
+    types = {"pointers": f"({', '.join(['*f32'] * pointers)})", "out_ptr": "*f32"}
+    kernel = f"{write_source(MANY)}:kernel"
+    if message is None:
+        compile(kernel, "sm_90a", types, ptx=ptx, cache_dir=workspace() / "cache")
+        return
+    with pytest.raises(UserError, match=message):
+        compile(kernel, "sm_90a", types, ptx=ptx, cache_dir=workspace() / "cache")

@@ -68,7 +68,8 @@ def built(text: str) -> Built:
                         cache_dir=workspace() / "cache",
                         **dict(each.options),  # type: ignore[arg-type]
                     )
-                    image = Image(artifact.abi, artifact.path.read_bytes())
+                    extension = artifact.path.suffix.removeprefix(".")
+                    image = Image(artifact.abi, {extension: artifact.path.read_bytes()})
                     images.setdefault(target.name, {})[each.id] = image
     return Built(found, images)
 

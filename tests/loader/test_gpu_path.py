@@ -315,7 +315,7 @@ def changed(tmp_path: Path, name: str, **said: Any) -> Path:
                     **said,
                     "launch": {**image.description["launch"], **said.get("launch", {})},
                 },
-                image.data,
+                image.files,
             )
             for id, image in each.items()
         }
@@ -323,6 +323,58 @@ def changed(tmp_path: Path, name: str, **said: Any) -> Path:
     }
     write_package(generate(found.plan.manifest, found.plan.specialisations, images), tmp_path / name)
     return tmp_path / name
+
+
+#: As far as the fake looks at them.
+PTX, CUBIN = b"PTX with .entry vector_add_entry_point(", b"code with .entry vector_add_entry_point("
+
+
+@pytest.mark.parametrize(
+    ("files", "capability", "loaded"),
+    [
+        ({"ptx": PTX, "cubin": CUBIN}, (9, 0), CUBIN),
+        ({"ptx": PTX, "cubin": CUBIN}, (10, 0), PTX),
+        ({"cubin": CUBIN}, (9, 0), CUBIN),
+        ({"ptx": PTX}, (9, 0), PTX),
+    ],
+)
+def test_machine_code_goes_before_ptx(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    files: dict[str, bytes],
+    capability: tuple[int, int],
+    loaded: bytes,
+) -> None:
+    """Where it runs: on its own major version. PTX is for all later ones."""
+    driver = FakeDriver(FakeDevice(capability=capability))
+    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", driver)
+    text = VECTOR_ADD.replace("sm_90a", "sm_90")
+    with imported(of_files(tmp_path, text, files)) as kernels:
+        kernels.vector_add(*tensors(), 1000)
+    assert driver.loaded == [loaded]
+
+
+def test_machine_code_for_another_device_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = FakeDriver(FakeDevice(capability=(10, 0)))
+    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", driver)
+    text = VECTOR_ADD.replace("sm_90a", "sm_90")
+    package = of_files(tmp_path, text, {"cubin": CUBIN})
+    with imported(package) as kernels, pytest.raises(LookupError) as wrong:
+        kernels.vector_add(*tensors(), 1000)
+    assert "machine code for sm_90, which does not run on CUDA device 0" in str(wrong.value)
+    assert 'hint: add sm_100 to the targets of the manifest, or "ptx" to emit' in str(wrong.value)
+
+
+def of_files(tmp_path: Path, text: str, files: dict[str, bytes]) -> Path:
+    """A package whose artifacts for GPUs are these files."""
+    found = built(text)
+    images = {
+        target: {id: Image(image.description, files) for id, image in each.items()}
+        for target, each in found.images.items()
+        if target != "cpu"
+    }
+    write_package(generate(found.plan.manifest, found.plan.specialisations, images), tmp_path / "of_files")
+    return tmp_path / "of_files"
 
 
 def test_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,6 +95,8 @@ class FakeDriver:
         self.attributes: list[tuple[Any, int]] = []
         self.retained: dict[int, int] = {}
         self.modules: dict[int, _Module] = {}
+        #: The images that were loaded, in order.
+        self.loaded: list[bytes] = []
         self.functions: dict[int, tuple[int, str]] = {}
         self.memory: dict[int, int] = {}
         #: Address → device, for pointers that are asked about.
@@ -213,6 +215,7 @@ class FakeDriver:
         if found[0]:
             values[0][: len(self.jit_log)] = self.jit_log
         else:
+            self.loaded.append(image.rstrip(b"\0"))
             self.modules[int(found[1])] = _Module(self.stack[-1], image.rstrip(b"\0").decode())
         return found
 
