@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 #: What stands for a manifest where none is named.
 MANIFEST = "kernels.toml"
 #: What ``show`` shows.
-STAGES = ("source", "mlir", "llvm", "ptx", "abi", "side")
+STAGES = ("source", "mlir", "llvm", "ptx", "sass", "abi", "side")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -103,6 +103,11 @@ def _show(command: argparse.ArgumentParser) -> None:
         choices=STAGES,
         default="ptx",
         help="what to show (ptx); side lays source, IR and PTX side by side",
+    )
+    command.add_argument(
+        "--sass",
+        action="store_true",
+        help="machine code in side too; as for sass, that takes an assembler (teenybuild[cubin]) and nvdisasm",
     )
 
 

@@ -326,7 +326,8 @@ _SHOWN = 20
 def _show(parsed: argparse.Namespace) -> int:
     from teenybuild.inspection import stage
 
-    text = stage(_project(parsed), parsed.id, parsed.target[0] if parsed.target else None, parsed.stage)
+    target = parsed.target[0] if parsed.target else None
+    text = stage(_project(parsed), parsed.id, target, parsed.stage, sass=parsed.sass)
     if parsed.json:
         _print_json("show", True, id=parsed.id, stage=parsed.stage, text=text)
     else:

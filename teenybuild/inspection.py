@@ -39,7 +39,7 @@ from teenybuild.state import STATE
 from teenybuild.worker import check_outputs
 
 if TYPE_CHECKING:
-    from teenybuild.assembler import Resources
+    from teenybuild.assembler import Assembler, Resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,26 +154,35 @@ def selected(project: Project, found: Plan, sources: Sources, id_: str) -> list[
 _FILES = {"source": "py", "mlir": "mlir", "llvm": "ll", "ptx": "ptx"}
 
 
-def stage(project: Project, id_: str, target: str | None, wanted: str) -> str:
-    """One stage of one specialisation, as text. Raises :class:`UserError` where there is none."""
+#: Stages that only GPUs have.
+_OF_GPUS = ("ptx", "sass", "side")
+
+
+def stage(project: Project, id_: str, target: str | None, wanted: str, *, sass: bool = False) -> str:
+    """One stage of one specialisation, as text; ``side`` with machine code if ``sass``. Raises :class:`UserError` where there is none."""
     found, sources = read_plan(project)
     matching = selected(project, found, sources, id_)
-    if target is None and wanted in ("ptx", "side"):
+    if target is None and wanted in _OF_GPUS:
         matching = [m for m in matching if m.target.machine == "gpu"] or matching
     job_ = matching[0]
-    if wanted in ("ptx", "side") and job_.target.machine == "cpu":
+    if wanted in _OF_GPUS and job_.target.machine == "cpu":
         raise error(
-            f"{id_} for {job_.target.name} has no PTX",
+            f"{id_} for {job_.target.name} has no {'SASS' if wanted == 'sass' else 'PTX'}",
             hint="choose a GPU target with --target, or --stage llvm",
         )
     if wanted == "side":
         from teenybuild.side import side
 
-        return side(job_)
+        return side(job_, _assembler(found) if sass else None)
     cache = Cache(project.cache_directory(found.manifest.manifest.build.cache))
     entry = cache.find(job_.reached.function.name, job_key(job_))
     if entry is None:
         raise error(f"{id_} for {job_.target.name} is not built", hint="run teenybuild build first")
+    if wanted == "sass":
+        from teenybuild.cubins import build_cubin
+        from teenybuild.disassembler import disassembled
+
+        return disassembled(build_cubin(job_, entry, _assembler(found), cache).files["cubin"])
     return _text(entry, wanted)
 
 
@@ -181,6 +190,12 @@ def _text(entry: Entry, wanted: str) -> str:
     if wanted == "abi":
         return json.dumps(dict(entry.description), indent=1)
     return entry.files[_FILES[wanted]].decode()
+
+
+def _assembler(found: Plan) -> Assembler:
+    from teenybuild.assembler import find_assembler
+
+    return find_assembler(found.manifest.manifest.build.assembler)
 
 
 def cache_of(project: Project) -> Path:

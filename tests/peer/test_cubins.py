@@ -38,14 +38,14 @@ def entries(project: Project) -> dict[str, dict[str, Any]]:
     }
 
 
-def ptxas() -> str | None:
-    """One that some package brought, or that is on the PATH."""
+def program(name: str) -> str:
+    """A program of the CUDA toolkit: triton brings some."""
     triton = find_spec("triton")
-    if triton is not None and triton.origin is not None:
-        path = Path(triton.origin).parent / "backends/nvidia/bin/ptxas"
-        if path.is_file():
-            return str(path)
-    return shutil.which("ptxas")
+    assert triton is not None
+    assert triton.origin is not None
+    path = Path(triton.origin).parent / "backends/nvidia/bin" / name
+    assert path.is_file()
+    return str(path)
 
 
 def test_a_build_makes_both(project: Project) -> None:
@@ -119,11 +119,9 @@ def test_the_lock_has_them(project: Project) -> None:
 
 @pytest.mark.parametrize("name", ["nvjitlink", "ptxas"])
 def test_both_assemblers(project: Project, name: str) -> None:
-    found = ptxas()
-    assert found is not None, "triton brings one"
     if name == "ptxas":
         project.replace("kernels.toml", BOTH, BOTH + 'assembler = "ptxas"\n')
-    project.build(env={"TEENYBUILD_PTXAS": found})
+    project.build(env={"TEENYBUILD_PTXAS": program("ptxas")})
     assert entries(project)
     for said in entries(project).values():
         assert said["versions"]["assembler"].startswith({"nvjitlink": "nvJitLink ", "ptxas": "ptxas "}[name])
@@ -211,3 +209,30 @@ def test_the_same_bytes_each_time(tmp_path: Path) -> None:
         assemble(each, ptx, "sm_90a", "scale_entry_point", 0, lineinfo=True) for each in assemblers
     )
     assert first == second
+
+
+def test_machine_code_beside_its_source(project: Project) -> None:
+    project.build()
+    env = {"TEENYBUILD_NVDISASM": program("nvdisasm")}
+    done = project.run("show", "scale__f32__128", "--stage", "side", "--sass", "--target", "sm_90a", env=env)
+    assert done.returncode == 0, done.stderr
+    below: dict[str, list[str]] = {}
+    line = ""
+    for text in done.stdout.splitlines():
+        margin, _, rest = text.partition("|")
+        if margin.strip():
+            line = rest.strip()
+        else:
+            below.setdefault(line, []).append(rest.strip())
+    load = below["x = tl.load(x_ptr + offsets, mask=mask)"]
+    assert any("tt.load" in each for each in load)
+    assert any("ld.global" in each for each in load)
+    assert any(re.match(r"[0-9a-f]{4}: .*LDG", each) for each in load)
+    # Operations, then PTX, then machine code.
+    kinds = [bool(re.match(r"[0-9a-f]{4}: ", each)) for each in load]
+    assert kinds == sorted(kinds)
+    whole = project.run("show", "scale__f32__128", "--stage", "sass", "--target", "sm_90a", env=env)
+    assert ".text.scale_entry_point:" in whole.stdout
+    assert "LDG" in whole.stdout
+    host = project.run("show", "scale__f32__128", "--stage", "sass", "--target", "cpu", env=env)
+    assert "scale__f32__128 for cpu has no SASS" in host.stderr
