@@ -5,12 +5,12 @@ What is importable here loads the compiler only when it is used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from teenybuild.diagnostics import BugError, Diagnostic, Span, UserError
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from teenybuild.api import Artifact, compile
+    from teenybuild.diagnostics import BugError, Diagnostic, Span, UserError
     from teenybuild.language import jit
 
 __version__ = "0.1.0"
@@ -27,4 +27,8 @@ def __getattr__(name: str) -> Any:
         from teenybuild.language import jit
 
         return jit
+    if name in __all__:
+        from teenybuild import diagnostics
+
+        return getattr(diagnostics, name)
     raise AttributeError(f"module 'teenybuild' has no attribute {name!r}")

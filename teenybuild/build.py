@@ -14,6 +14,7 @@ from typing import Any
 from teenybuild import state
 from teenybuild.diagnostics import BugError, Diagnostic
 from teenybuild.project import PACKAGE_MISSING, PACKAGE_RESULT, PACKAGE_STAMP, RESULTS, STAMPS, Project
+from teenybuild.unchanged import unchanged
 
 #: Names a run, so that results of an earlier one are not taken for this one's.
 RUN_VARIABLE = "TEENYBUILD_RUN"
@@ -82,7 +83,7 @@ def build(
     """Brings everything up to date. Raises :class:`UserError` for what is wrong before anything is compiled."""
     settings = project.settings.json()
     if not force:
-        last = state.unchanged(project.build, settings)
+        last = unchanged(str(project.build), settings)
         if last is not None:
             return Report(
                 specialisations=last["specialisations"],

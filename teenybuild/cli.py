@@ -222,9 +222,11 @@ def _lock(parsed: argparse.Namespace) -> int:
 
 
 def _build_summary(report: Report, seconds: float) -> str:
-    what = f"{_counted(report.artifacts, 'artifact')} ({_counted(report.specialisations, 'specialisation')} for {', '.join(report.targets)})"
+    from teenybuild.unchanged import said_of, what_of
+
     if report.up_to_date:
-        return f"nothing to do: {what} up to date"
+        return said_of(report.summary())
+    what = what_of(report.summary())
     counts = f"{report.compiled} compiled, {report.cached} cached"
     if report.failed:
         return f"failed: {report.failed} of {what}; {counts}; what did build is kept"

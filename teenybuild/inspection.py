@@ -35,7 +35,7 @@ from teenybuild.project import (
 )
 from teenybuild.sources import Sources, job
 from teenybuild.specialisation import Specialisation
-from teenybuild.state import STATE
+from teenybuild.unchanged import DIGESTS, STATE
 from teenybuild.worker import check_outputs
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def clean(project: Project, *, cache: bool) -> int:
     for name in (PLANS, STAMPS, RESULTS, LINES, IMPORTED, KEYS):
         removed += sum(1 for p in (project.build / name).rglob("*") if p.is_file())
         shutil.rmtree(project.build / name, ignore_errors=True)
-    for name in (CONFIG, NINJA, DEPFILE, TOOLCHAIN, CACHE, STATE, ".ninja_log", ".ninja_deps"):
+    for name in (CONFIG, NINJA, DEPFILE, TOOLCHAIN, CACHE, STATE, DIGESTS, ".ninja_log", ".ninja_deps"):
         path = project.build / name
         removed += path.is_file()
         path.unlink(missing_ok=True)

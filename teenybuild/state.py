@@ -1,13 +1,12 @@
 """What the last build left, so that the next one can tell at a glance that there is nothing to do.
 
 Every input and output is recorded with its size, time, inode and digest.  Any difference in the first three, in either direction, has
-the file hashed; only a different digest counts as a change.  So restored, touched and reinstalled files are all judged by content.
-Nothing heavy is imported here: this is the path of a build that does nothing.
+the file hashed; only a different digest counts as a change.  So restored, touched and reinstalled files are all judged by content
+(:mod:`~teenybuild.unchanged`, which reads what is written here).
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Sequence
@@ -15,31 +14,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from teenybuild.project import STAMPS
+from teenybuild.unchanged import DIGESTS, STATE, STATE_VERSION, digest_of, stat_of
 
-STATE_VERSION = 2
-STATE = "state.json"
 #: How far a file's time of change may lag behind the clock: the kernel stamps files by its tick.
 _TICK_NS = 20_000_000
-
-
-def _stat(path: str) -> list[int] | None:
-    try:
-        found = os.stat(path)  # noqa: PTH116  # thousands of these are the whole of a build that does nothing
-    except OSError:
-        return None
-    return [found.st_size, found.st_mtime_ns, found.st_ino]
-
-
-def _digest(path: str) -> str:
-    if Path(path).is_dir():
-        names = sorted(entry.name for entry in Path(path).iterdir())
-        return hashlib.sha256("\0".join(names).encode("utf-8", "surrogateescape")).hexdigest()
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _row(path: str) -> list[Any]:
-    return [*(_stat(path) or ()), _digest(path)]
 
 
 def record(
@@ -57,11 +35,19 @@ def record(
     """
     from teenybuild.cache import write_atomically
 
-    rows = {str(p): _row(str(p)) for p in (*inputs, *outputs)}
+    changed_since = started_ns - _TICK_NS
+    files: dict[str, dict[str, list[int]]] = {}
+    digests: dict[str, str] = {}
+    for path in map(str, dict.fromkeys((*inputs, *outputs))):
+        head, name = os.path.split(path)
+        row, digests[path] = stat_of(path), digest_of(path)
+        files.setdefault(f"{head.rstrip('/')}/", {})[name] = row or []
     for path in map(str, inputs):
-        if os.stat(path).st_ctime_ns > started_ns - _TICK_NS:  # noqa: PTH116
-            rows[path] = [0, 0, 0, ""]
-    state = {"state_version": STATE_VERSION, "settings": settings, "summary": summary, "files": rows}
+        if os.stat(path).st_ctime_ns > changed_since:  # noqa: PTH116
+            head, name = os.path.split(path)
+            files[f"{head.rstrip('/')}/"][name], digests[path] = [0, 0, 0], ""
+    state = {"state_version": STATE_VERSION, "settings": settings, "summary": summary, "files": files}
+    write_atomically(build / DIGESTS, json.dumps(digests, separators=(",", ":")).encode())
     write_atomically(build / STATE, json.dumps(state, separators=(",", ":")).encode())
 
 
@@ -70,43 +56,19 @@ def forget(build: Path) -> None:
     (build / STATE).unlink(missing_ok=True)
 
 
-def unchanged(build: Path, settings: dict[str, Any]) -> dict[str, Any] | None:
-    """The summary of the last build if nothing has changed since; None where something has, or may have."""
-    path = build / STATE
-    try:
-        state = json.loads(path.read_bytes())
-        if state["state_version"] != STATE_VERSION or state["settings"] != settings:
-            return None
-        files: dict[str, list[Any]] = state["files"]
-        moved = False
-        for name, row in files.items():
-            now = _stat(name)
-            if now is None:
-                return None
-            if now != row[:3]:
-                if _digest(name) != row[3]:
-                    return None
-                files[name] = [*now, row[3]]
-                moved = True
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    if moved:
-        from teenybuild.cache import write_atomically
-
-        write_atomically(path, json.dumps(state, separators=(",", ":")).encode())
-    return state["summary"]
-
-
 def damaged_outputs(build: Path, outputs: Iterable[Path]) -> list[Path]:
     """Outputs of the last build that are no longer what it wrote. ninja goes by times and would not see it."""
     try:
-        files: dict[str, list[Any]] = json.loads((build / STATE).read_bytes())["files"]
+        files: dict[str, dict[str, list[int]]] = json.loads((build / STATE).read_bytes())["files"]
+        digests: dict[str, str] = json.loads((build / DIGESTS).read_bytes())
     except (OSError, ValueError, KeyError, TypeError):
         return []
     found: list[Path] = []
     for path in outputs:
-        row = files.get(str(path))
-        if row is not None and _stat(str(path)) not in (None, row[:3]) and _digest(str(path)) != row[3]:
+        row, was = files.get(f"{path.parent}/", {}).get(path.name), digests.get(str(path))
+        if row is None or was is None:
+            continue
+        if stat_of(str(path)) not in (None, row) and digest_of(str(path)) != was:
             found.append(path)
     return found
 
