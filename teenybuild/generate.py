@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -130,6 +130,7 @@ def generate(project: Project) -> Generated:
     all_chunks: list[Chunk] = []
     files: dict[str, bytes] = {}
     by_kernel: dict[str, list[Specialisation]] = {}
+    before: dict[Target, dict[str, list[list[str]]]] = {}
     for spec in found.specialisations:
         by_kernel.setdefault(spec.kernel, []).append(spec)
     for bound in found.manifest.kernels:
@@ -141,7 +142,9 @@ def generate(project: Project) -> Generated:
         meaning = digest(reached.text.encode())
         files[f"{LINES}/{name}.json"] = _json(line_map(reached))
         for target in targets_of(project, bound):
-            for chunk in _chunked(build, name, target, by_kernel.get(name, [])):
+            if target not in before:
+                before[target] = _members_before(build / PLANS / path_of(target))
+            for chunk in _chunked(before[target].get(name, []), name, target, by_kernel.get(name, [])):
                 all_chunks.append(chunk)
                 files[f"{PLANS}/{chunk.path}"] = _json(
                     _plan_json(project, manifest, bound, chunk, meaning, imported, assembler)
@@ -173,9 +176,10 @@ def _json(value: object) -> bytes:
     return (json.dumps(value, indent=1) + "\n").encode()
 
 
-def _chunked(build: Path, kernel: str, target: Target, specs: list[Specialisation]) -> list[Chunk]:
+def _chunked(
+    before: Sequence[Sequence[str]], kernel: str, target: Target, specs: list[Specialisation]
+) -> list[Chunk]:
     by_id = {s.id: s for s in specs}
-    before = _members_before(build / PLANS / path_of(target), kernel)
     return [
         Chunk(kernel, target, n, tuple(by_id[i] for i in ids))
         for n, ids in enumerate(chunks.assign(list(by_id), before))
@@ -183,18 +187,19 @@ def _chunked(build: Path, kernel: str, target: Target, specs: list[Specialisatio
     ]
 
 
-def _members_before(directory: Path, kernel: str) -> list[list[str]]:
-    """The chunks of the last build, from their plans; a hole is an empty chunk."""
-    found: dict[int, list[str]] = {}
-    if directory.is_dir():
-        for path in directory.glob(f"{kernel}.*.json"):
-            number = path.name.removeprefix(f"{kernel}.").removesuffix(".json")
-            try:
-                members = json.loads(path.read_bytes())["members"]
-                found[int(number)] = [m["id"] for m in members]
-            except (ValueError, KeyError, TypeError, OSError):
-                continue
-    return [found.get(n, []) for n in range(max(found) + 1)] if found else []
+def _members_before(directory: Path) -> dict[str, list[list[str]]]:
+    """The chunks of each kernel in the last build, from their plans; a hole is an empty chunk."""
+    found: dict[str, dict[int, list[str]]] = {}
+    for path in sorted(directory.glob("*.json")):
+        kernel, _, number = path.stem.rpartition(".")
+        try:
+            members = json.loads(path.read_bytes())["members"]
+            found.setdefault(kernel, {})[int(number)] = [m["id"] for m in members]
+        except (ValueError, KeyError, TypeError, OSError):
+            continue
+    return {
+        kernel: [numbered.get(n, []) for n in range(max(numbered) + 1)] for kernel, numbered in found.items()
+    }
 
 
 def _plan_json(
