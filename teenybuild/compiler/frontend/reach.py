@@ -49,10 +49,10 @@ class Reached:
         """Where each line of ``text`` that begins a statement stands in the sources: file, as messages call it, and line."""
         found: dict[int, tuple[str, int]] = {}
         for module in self.modules:
-            for node in ast.walk(module.source.tree):
-                if isinstance(node, ast.stmt) and node in self.lines:
-                    found[self.lines[node]] = (module.source.display, node.lineno)
-        return found
+            source = module.source
+            for node in source.statements.intersection(self.lines):
+                found[self.lines[node]] = (source.display, node.lineno)
+        return dict(sorted(found.items()))
 
     def unmentioned(self, names: Iterable[str]) -> list[str]:
         """Those of ``names`` that no file it reaches knows: a value given for one would do nothing."""

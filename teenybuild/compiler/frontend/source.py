@@ -9,7 +9,7 @@ import stat
 import tokenize
 import warnings
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from teenybuild.diagnostics import Note, Span, UserError, error
@@ -27,6 +27,11 @@ class Source:
         # Not str.splitlines, which also ends lines at form feeds and other characters that Python takes for white space.
         self.lines = _LINE_END.split(_decode(display, data))
         self.tree = self._parse(data)
+
+    @cached_property
+    def statements(self) -> frozenset[ast.stmt]:
+        """All of them, wherever they stand."""
+        return frozenset(node for node in ast.walk(self.tree) if isinstance(node, ast.stmt))
 
     def _parse(self, data: bytes) -> ast.Module:
         if b"\0" in data:
