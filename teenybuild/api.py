@@ -113,9 +113,14 @@ def compile(
     chosen = _target(target)
     version = ptx_version(chosen, ptx or os.environ.get("TEENYBUILD_PTX_VERSION"))
     job = Job(reached, instance, settings, chosen, version, lineinfo, debug)
+    return artifact(job, cache_dir=cache_dir, force=force)
+
+
+def artifact(job: Job, *, cache_dir: str | Path | None = None, force: bool = False) -> Artifact:
+    """What a compile gives, or what the cache has of it."""
     cache = Cache(Path(cache_dir) if cache_dir is not None else cache_directory())
     entry, _ = build_entry(job, cache, force=force)
-    extension = "ptx" if chosen.machine == "gpu" else "so"
+    extension = "ptx" if job.target.machine == "gpu" else "so"
     return Artifact(
         path=cache.path(entry.name, entry.key, extension),
         key=entry.key,
@@ -124,7 +129,7 @@ def compile(
         ll=entry.files["ll"].decode(),
         source=entry.files["py"].decode(),
         abi=entry.description,
-        _reached=reached,
+        _reached=job.reached,
     )
 
 

@@ -88,6 +88,16 @@ def _build(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--check-reproducible", action="store_true", help="build twice more, apart, and compare all bytes"
     )
+    command.add_argument(
+        "--stamp",
+        metavar="FILE",
+        help="write what the package is (files and digests) to FILE where that has changed: an output for another build system",
+    )
+    command.add_argument(
+        "--depfile",
+        metavar="FILE",
+        help="write to FILE, as a Makefile rule, what --stamp is made from",
+    )
     command.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from teenybuild.diagnostics import BugError, Diagnostic, UserError, show
+from teenybuild.diagnostics import BugError, Diagnostic, UserError, error, show
 
 if TYPE_CHECKING:
     import argparse
@@ -134,8 +134,17 @@ def _build(parsed: argparse.Namespace) -> int:
     from teenybuild.build import build
 
     started = time.monotonic()
+    if parsed.depfile is not None and parsed.stamp is None:
+        raise error(
+            "--depfile says what a stamp is made from, and none is asked for", hint="add --stamp FILE"
+        )
     project = _project(parsed)
     _limit(parsed)
+    before = None
+    if parsed.stamp is not None:
+        from teenybuild.outer import seen
+
+        before = seen(project)
     with _Progress(parsed.quiet or parsed.json) as progress:
         report = build(project, jobs=parsed.jobs, force=parsed.force, progress=progress.step)
     if report.ok and parsed.locked:
@@ -149,6 +158,8 @@ def _build(parsed: argparse.Namespace) -> int:
         result = compare(project)
         report.diagnostics += result.differences
         compared = result.files
+    if report.ok and parsed.stamp is not None:
+        _tell_outer_build(parsed, project, before)
     seconds = time.monotonic() - started
     _say_what_is_wrong(report)
     if parsed.json:
@@ -172,6 +183,20 @@ def _build(parsed: argparse.Namespace) -> int:
         if compared and report.ok:
             print(f"reproducible: {_counted(compared, 'file')} came out of two builds alike")
     return BUG if report.bugs else (DONE if report.ok else WRONG)
+
+
+def _tell_outer_build(parsed: argparse.Namespace, project: Project, before: tuple[int, int] | None) -> None:
+    from teenybuild.outer import write_depfile, write_stamp
+
+    if parsed.depfile is not None:
+        more: list[Path] = []
+        if parsed.locked:
+            from teenybuild.locked import lock_path
+
+            more.append(lock_path(project))
+        write_depfile(project, Path(parsed.depfile), parsed.stamp, more)
+    # Last: it is newer than everything that it stands for.
+    write_stamp(project, Path(parsed.stamp), before=before)
 
 
 def _limit(parsed: argparse.Namespace) -> None:

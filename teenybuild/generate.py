@@ -160,6 +160,7 @@ def generate(project: Project) -> Generated:
         *_include_directories(project, manifest),
         *([assembler.path.absolute()] if assembler is not None else []),
     )
+    _check_ours(build)
     files[NINJA] = _ninja(project, manifest, all_chunks).encode()
     files[DEPFILE] = ninja.depfile(NINJA, [str(p) for p in inputs]).encode()
     cache_dir = project.cache_directory(manifest.build.cache)
@@ -170,6 +171,16 @@ def generate(project: Project) -> Generated:
     _remove_stale(build, {c.path for c in all_chunks})
     targets = tuple(dict.fromkeys(c.target for c in all_chunks))
     return Generated(found, targets, tuple(all_chunks), inputs, cache_dir)
+
+
+def _check_ours(build: Path) -> None:
+    """Raises :class:`UserError` where another program builds in this directory: CMake and Meson call theirs build.ninja too."""
+    path = build / NINJA
+    if path.is_file() and b"teenybuild _generate" not in path.read_bytes():
+        raise error(
+            f"{path} is not teenybuild's: something else builds in {build}",
+            hint="give a directory of its own: --build-dir DIR",
+        )
 
 
 def _json(value: object) -> bytes:

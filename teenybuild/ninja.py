@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -63,12 +64,25 @@ def render(template: str, values: Mapping[str, str], edges: Iterable[Edge]) -> s
 
 
 def depfile(target: str, inputs: Sequence[str]) -> str:
-    """A Makefile rule that says what ``target`` was made from, as ninja reads depfiles."""
+    """A Makefile rule that says what ``target`` was made from, as ninja, CMake and make read depfiles.
 
-    def escape(path: str) -> str:
-        return path.replace("\\", "\\\\").replace(" ", "\\ ").replace("#", "\\#").replace("$", "$$")
+    Raises :class:`UserError` for what none of them can name.
+    """
+    return f"{_in_depfile(target)}: \\\n  " + " \\\n  ".join(map(_in_depfile, inputs)) + "\n"
 
-    return f"{escape(target)}: \\\n  " + " \\\n  ".join(escape(p) for p in inputs) + "\n"
+
+def depfile_of(target: str, rule: str, more: Sequence[str]) -> str:
+    """The ``rule`` that :func:`depfile` gave for another target, and for ``more`` inputs."""
+    inputs = rule.partition(": ")[2].rstrip("\n")
+    return f"{_in_depfile(target)}: {inputs}" + "".join(f" \\\n  {_in_depfile(p)}" for p in more) + "\n"
+
+
+def _in_depfile(path: str) -> str:
+    if "\n" in path:
+        raise error(f"depfiles have no way to write a path with a line break: {path!r}")
+    # Backslashes stand for themselves, but before a space, which takes one for each, and one more.
+    spaces = re.sub(r"(\\*) ", r"\1\1\\ ", path)
+    return re.sub(r"([#:])", r"\\\1", spaces).replace("$", "$$")
 
 
 def template() -> str:

@@ -56,6 +56,12 @@ def forget(build: Path) -> None:
     (build / STATE).unlink(missing_ok=True)
 
 
+def newest(build: Path) -> int:
+    """The latest time of a file that the last build, which went well, has read or written: nanoseconds since the epoch."""
+    files: dict[str, dict[str, list[int]]] = json.loads((build / STATE).read_bytes())["files"]
+    return max(row[1] for names in files.values() for row in names.values() if row)
+
+
 def damaged_outputs(build: Path, outputs: Iterable[Path]) -> list[Path]:
     """Outputs of the last build that are no longer what it wrote. ninja goes by times and would not see it."""
     try:

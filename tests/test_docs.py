@@ -46,11 +46,17 @@ def matches(expected: str, output: str) -> bool:
     )
 
 
-def run(arguments: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
+def run(arguments: list[str], directory: Path, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=directory,
-        env={"PATH": "", "HOME": str(directory), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            "PATH": "",
+            "HOME": str(directory),
+            "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **env,
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -106,6 +112,13 @@ def test_reading(tmp_path: Path) -> None:
     assert len(sessions) == 4
     for block in sessions:
         console(block, tmp_path)
+    edit(found[-1], tmp_path)
+    pytest_ = ["-m", "pytest", "-q", "-p", "teenybuild.pytest_plugin"]
+    for arguments in ([*pytest_, "--kernel-snapshot-update"], pytest_):
+        done = run(arguments, tmp_path, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+        assert "3 passed" in done.stdout, done.stdout
+    kept = "tests/__kernel_snapshots__/test_kernels/test_scale_is_what_it_was.scale__1024.mlir"
+    assert (tmp_path / kept).is_file()
 
 
 def test_kernels_in_ci(tmp_path: Path) -> None:

@@ -38,9 +38,9 @@ LAYERS = (
     "generate worker",
     "packaging",
     "build inspection language",
-    "explain locked reproducible",
+    "explain locked outer reproducible snapshots",
     "__init__",
-    "doctor arguments",
+    "doctor arguments pytest_plugin",
     "cli",
     "__main__",
 )
