@@ -222,7 +222,7 @@ def test_a_near_name_is_offered(built: TestProject) -> None:
         ("build", "-j", "0"),
         ("build", "-j", "x"),
         ("show",),
-        ("show", "a", "--stage", "sass"),
+        ("show", "a", "--stage", "assembly"),
     ],
     ids=" ".join,
 )
