@@ -121,17 +121,22 @@ def show(diagnostic: Diagnostic) -> str:
     note: kernels/model.py:7:5: called from here
     hint: did you mean tl.load?
     """
-    lines = [_headline(diagnostic)]
+    lines = [_said(_headline(diagnostic))]
     if diagnostic.span is not None:
         lines += _excerpt(diagnostic.span)
     for note in diagnostic.notes:
         where = f"{note.span}: " if note.span is not None else ""
-        lines.append(f"note: {where}{note.message}")
+        lines.append(_said(f"note: {where}{note.message}"))
         if note.span is not None:
             lines += _excerpt(note.span)
     if diagnostic.hint:
-        lines.append(f"hint: {diagnostic.hint}")
+        lines.append(_said(f"hint: {diagnostic.hint}"))
     return "\n".join(lines)
+
+
+def _said(text: str) -> str:
+    """Names and values of the input stand in what is said; lines are ours to break."""
+    return "\n".join(map(_visible, text.split("\n")))
 
 
 def _headline(diagnostic: Diagnostic) -> str:
@@ -171,10 +176,15 @@ def _window(text: str, start: int, stop: int) -> tuple[str, int, int]:
 
 
 def _visible(text: str) -> str:
-    """Control characters other than a tab would move the cursor: shown as a replacement character."""
-    return "".join(
-        c if c == "\t" or unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
+    """Control characters other than a tab would move the cursor, and lines have ends of other kinds too: shown as a replacement character."""
+    if text.isprintable():
+        return text
+    return "".join("\N{REPLACEMENT CHARACTER}" if _moves(c) else c for c in text)
+
+
+def _moves(char: str) -> bool:
+    category = unicodedata.category(char)
+    return char != "\t" and (category[0] == "C" or category in ("Zl", "Zp"))
 
 
 def _cells(char: str) -> int:

@@ -43,13 +43,18 @@ class Source:
                 warnings.simplefilter("ignore")
                 return ast.parse(data, filename=self.display)
         except SyntaxError as wrong:
-            line, column = wrong.lineno or 1, max(wrong.offset or 1, 1)
-            end = wrong.end_offset if wrong.end_lineno == wrong.lineno and wrong.end_offset else column + 1
-            span = Span(self.display, line, column, line, max(end, column + 1), self.line(line))
-            raise error(f"not Python: {wrong.msg}", span) from None
+            raise error(f"not Python: {wrong.msg}", self._place(wrong)) from None
         except (ValueError, RecursionError, MemoryError) as wrong:
             why = "nested too deeply" if not isinstance(wrong, ValueError) else str(wrong)
             raise error(f"not Python that can be read: {why}", Span(self.display, 1, 1, 1, 2)) from None
+
+    def _place(self, wrong: SyntaxError) -> Span:
+        """Where the file is not Python. Some of these errors count bytes, or what is behind the last line: places are within the file."""
+        line = min(max(wrong.lineno or 1, 1), len(self.lines))
+        text = self.line(line)
+        column = min(max(wrong.offset or 1, 1), len(text) + 1)
+        end = wrong.end_offset if wrong.end_lineno == wrong.lineno and wrong.end_offset else column + 1
+        return Span(self.display, line, column, line, max(min(end, len(text) + 1), column + 1), text)
 
     def line(self, number: int) -> str:
         """The text of a line, counted from 1; empty where there is none."""
