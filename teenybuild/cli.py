@@ -6,6 +6,7 @@ Errors go to stderr, ``--json`` to stdout.  Commands import what they need when 
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -29,6 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     internal = _INTERNAL.get(arguments[0]) if arguments else None
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names of files and lines of sources have what the terminal's encoding may lack: it is spelled, as stderr does it.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         if internal is not None:
             return internal(arguments[1:])

@@ -161,8 +161,9 @@ def generate(project: Project) -> Generated:
         *([assembler.path.absolute()] if assembler is not None else []),
     )
     _check_ours(build)
-    files[NINJA] = _ninja(project, manifest, all_chunks).encode()
-    files[DEPFILE] = ninja.depfile(NINJA, [str(p) for p in inputs]).encode()
+    # Names of files need not be text: ninja takes the bytes that they are.
+    files[NINJA] = _ninja(project, manifest, all_chunks).encode("utf-8", "surrogateescape")
+    files[DEPFILE] = ninja.depfile(NINJA, _from(build, inputs)).encode("utf-8", "surrogateescape")
     cache_dir = project.cache_directory(manifest.build.cache)
     files[CACHE] = _json({"directory": str(cache_dir)})
     for path, data in files.items():
@@ -181,6 +182,12 @@ def _check_ours(build: Path) -> None:
             f"{path} is not teenybuild's: something else builds in {build}",
             hint="give a directory of its own: --build-dir DIR",
         )
+
+
+def _from(build: Path, paths: Sequence[Path]) -> list[str]:
+    """Paths as depfiles name them: from the build directory, in which ninja runs, where it cannot be told what the directories above are called."""
+    spelled = [str(path.absolute()) for path in paths]
+    return [path if ninja.in_depfile(path) else os.path.relpath(path, build.resolve()) for path in spelled]
 
 
 def _json(value: object) -> bytes:
@@ -359,7 +366,7 @@ def _ninja(project: Project, manifest: Manifest, all_chunks: list[Chunk]) -> str
     edges.append(ninja.Edge((NINJA,), "generate"))
     values = {
         "PYTHON": ninja.shell_word(sys.executable),
-        "MANIFEST": ninja.escape_value(project.settings.display),
+        "MANIFEST": ninja.escape_value(" ".join(project.settings.display.splitlines())),
     }
     return ninja.render(ninja.template(), values, edges) + f"\ndefault {ninja.escape_path(PACKAGE_STAMP)}\n"
 

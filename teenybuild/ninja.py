@@ -63,10 +63,21 @@ def render(template: str, values: Mapping[str, str], edges: Iterable[Edge]) -> s
     return text.replace("@EDGES@\n", "\n".join(statement(e) for e in edges))
 
 
+#: What a depfile has no way to write within a name, and at its end.
+_UNSAYABLE = re.compile(r"[\x00-\x1f\x7f*;<>^`|]|\\\$|[:\\]$")
+#: Stands for a name that cannot be written: it is not there, so nobody takes what depends on it for up to date.
+UNSAID = "a-name-that-no-depfile-has"
+
+
+def in_depfile(path: str) -> bool:
+    """Whether a depfile can name a path."""
+    return _UNSAYABLE.search(path) is None
+
+
 def depfile(target: str, inputs: Sequence[str]) -> str:
     """A Makefile rule that says what ``target`` was made from, as ninja, CMake and make read depfiles.
 
-    Raises :class:`UserError` for what none of them can name.
+    Raises :class:`UserError` for a line break. Of other names that none of them can read, it says that they have changed.
     """
     return f"{_in_depfile(target)}: \\\n  " + " \\\n  ".join(map(_in_depfile, inputs)) + "\n"
 
@@ -80,6 +91,8 @@ def depfile_of(target: str, rule: str, more: Sequence[str]) -> str:
 def _in_depfile(path: str) -> str:
     if "\n" in path:
         raise error(f"depfiles have no way to write a path with a line break: {path!r}")
+    if not in_depfile(path):
+        return UNSAID
     # Backslashes stand for themselves, but before a space, which takes one for each, and one more.
     spaces = re.sub(r"(\\*) ", r"\1\1\\ ", path)
     return re.sub(r"([#:])", r"\\\1", spaces).replace("$", "$$")

@@ -7,9 +7,10 @@ that is assigned in its body and has a value before it; an ``if`` yields every n
 from __future__ import annotations
 
 import ast
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import cast
 
 from teenybuild.compiler.frontend.builtins.debugging import device_assert
@@ -45,6 +46,8 @@ from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean
 #: Statements read for one kernel, those of unrolled turns and inlined calls each time; past this it is taken never to end.
 MOST_STEPS = 200_000
 _DEEPEST_CALL = 64
+#: Errors of one kernel that are told: nobody reads more.
+_MOST_ERRORS = 100
 #: Run-time branches and loops inside each other. A return in a branch nests all that follows it.
 _DEEPEST_REGION = 100
 
@@ -77,7 +80,7 @@ class Reader(Expressions):
         """Reads statements in order; what they return, or None where they end without ``return``."""
         for i, node in enumerate(statements):
             self._step(node)
-            rest = statements[i + 1 :]
+            rest = partial(_behind, statements, i)
             try:
                 if isinstance(node, ast.If | ast.For):
                     done = self._if(node, rest) if isinstance(node, ast.If) else self._for(node, rest)
@@ -88,14 +91,14 @@ class Reader(Expressions):
                 else:
                     self._statement(node)
             except UserError as wrong:
-                self.diagnostics.extend(d for d in wrong.diagnostics if d not in self.diagnostics)
+                self._wrong(node, wrong)
                 self._poison(node)
             except Poisoned:
                 self._poison(node)
         return None
 
-    def _step(self, node: ast.AST) -> None:
-        self._steps += 1
+    def _step(self, node: ast.AST, steps: int = 1) -> None:
+        self._steps += steps
         if self._steps > MOST_STEPS:
             self.at(node)
             raise Endless(
@@ -105,6 +108,12 @@ class Reader(Expressions):
                     "use range, and tl.where",
                 )
             )
+
+    def _wrong(self, node: ast.AST, wrong: UserError) -> None:
+        """Notes what is wrong with a statement, once: it may be read many times, and be wrong in as many ways."""
+        self.diagnostics.extend(d for d in wrong.diagnostics if d not in self.diagnostics)
+        if len(self.diagnostics) >= _MOST_ERRORS:
+            raise Endless(self.error(node, f"{len(self.diagnostics)} errors, and the rest was not read"))
 
     def _poison(self, node: ast.stmt) -> None:
         for name in assigned([node]):
@@ -221,13 +230,13 @@ class Reader(Expressions):
             value = None
         return Returned(value)
 
-    def _if(self, node: ast.If, rest: Sequence[ast.stmt]) -> Returned | _FellThrough | None:
+    def _if(self, node: ast.If, rest: _Rest) -> Returned | _FellThrough | None:
         test = self.evaluate(node.test)
         if not isinstance(test, Tensor):
             taken = node.body if self.truth(node.test, test) else node.orelse
             if any(returns(statement) for statement in taken):
                 # A return under a run-time condition in there takes what follows here along.
-                return self.run([*taken, *rest])
+                return self.run([*taken, *rest()])
             self.run(taken)
             return _FELL_THROUGH
         self.at(node.test)
@@ -242,7 +251,7 @@ class Reader(Expressions):
             )
         condition = self.semantics.truth(test)
         if returns(node):
-            return self._branch(node, condition, [*node.body, *rest], [*node.orelse, *rest], whole=True)
+            return self._branch(node, condition, [*node.body, *rest()], [*node.orelse, *rest()], whole=True)
         self._branch(node, condition, node.body, node.orelse, whole=False)
         return _FELL_THROUGH
 
@@ -325,7 +334,7 @@ class Reader(Expressions):
 
     # Loops ----------------------------------------------------------------------------------------------------
 
-    def _for(self, node: ast.For, rest: Sequence[ast.stmt]) -> Returned | _FellThrough | None:
+    def _for(self, node: ast.For, rest: _Rest) -> Returned | _FellThrough | None:
         if node.orelse:
             raise self.error(node, "for ... else is not part of the language")
         if not isinstance(node.target, ast.Name):
@@ -338,8 +347,9 @@ class Reader(Expressions):
         values = self.known_items(iterable)
         if values is not None and returns(node):
             # As if the turns were written one after the other: what one returns ends the later ones, and what follows the loop.
+            self._step(node, len(values))
             turns = [s for value in values for s in (_Turn(node, node.target.id, value), *node.body)]
-            return self.run([*turns, *rest])
+            return self.run([*turns, *rest()])
         if values is not None:
             self._unroll(node, node.target, values)
         elif isinstance(iterable, Range):
@@ -351,11 +361,15 @@ class Reader(Expressions):
         return _FELL_THROUGH
 
     def _unroll(self, node: ast.For, target: ast.Name, values: Sequence[object]) -> None:
+        found = len(self.diagnostics)
         for value in values:
             self._step(node)
             self.frame.locals[target.id] = value
             with self._in_loop():
                 self.run(node.body)
+            if len(self.diagnostics) > found:
+                # The same is wrong with most of the others, and what this turn leaves behind is not known.
+                raise Poisoned
 
     @contextmanager
     def _in_loop(self) -> Generator[None]:
@@ -654,6 +668,14 @@ class Endless(Exception):
     def __init__(self, error: UserError) -> None:
         super().__init__(error)
         self.error = error
+
+
+#: The statements that follow one, made where somebody asks: a block may be as long as a loop is unrolled.
+_Rest = Callable[[], Sequence[ast.stmt]]
+
+
+def _behind(statements: Sequence[ast.stmt], index: int) -> Sequence[ast.stmt]:
+    return statements[index + 1 :]
 
 
 #: Statements that the language does not have, in words.
