@@ -9,6 +9,10 @@ from teenybuild.manifest.model import Origin
 from teenybuild.manifest.shapes import Fault
 
 
+#: So many things that are wrong are told, and nothing more is looked for: each costs time, and nobody reads on.
+MOST = 1000
+
+
 class Report:
     """Diagnostics of one manifest. What is said twice (of one key that many kernels inherit) is kept once."""
 
@@ -33,9 +37,12 @@ class Report:
         self.add(fault.message, span, hint=fault.hint)
 
     def take(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Diagnostics made elsewhere."""
+        """Diagnostics made elsewhere. Raises UserError where there are too many of them to go on."""
         for diagnostic in diagnostics:
             self._found.setdefault((diagnostic.message, diagnostic.span), diagnostic)
+            if len(self._found) > MOST:
+                last = Diagnostic(f"there are more than {MOST:,} errors; the rest was not looked for")
+                raise UserError([*self.sorted(())[:MOST], last])
 
     def sorted(self, files: Iterable[str]) -> tuple[Diagnostic, ...]:
         """All of them: those with no place first, then by file (in the order of ``files``, others last) and place."""

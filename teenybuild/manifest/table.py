@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 from teenybuild.diagnostics import near
 from teenybuild.manifest.locate import KeyPath
 from teenybuild.manifest.model import Origin
-from teenybuild.manifest.report import Report
+from teenybuild.manifest.report import MOST, Report
 from teenybuild.manifest.shapes import Record
 from teenybuild.manifest.toml import Table, Toml
 
@@ -44,7 +45,7 @@ def check_table(table: Table, record: Record, title: str, origin: Origin, report
     broken: set[KeyPath] = set()
     wrong: set[KeyPath] = set()
     for key, value in table.items():
-        faults = list(record.key_faults(key, value, (key,), title))
+        faults = list(islice(record.key_faults(key, value, (key,), title), MOST + 1))
         for fault in faults:
             report.fault(fault, origin)
         if record.row(key) is None:

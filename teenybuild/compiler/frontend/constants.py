@@ -50,6 +50,8 @@ UNARY: dict[type[ast.unaryop], tuple[str, _One]] = {
 
 #: No compile-time number of a kernel is larger; ``1 << 10**9`` must not take the machine's memory.
 _MOST_BITS = 4096
+#: Nor is a text or a tuple that is put together: each turn of a loop may double it.
+_LONGEST = 20_000
 
 
 def too_large(op: type[ast.operator], a: object, b: object) -> bool:
@@ -58,6 +60,8 @@ def too_large(op: type[ast.operator], a: object, b: object) -> bool:
         for items, times in ((a, b), (b, a)):
             if isinstance(items, str | tuple) and isinstance(times, int):
                 return len(items) * times > _MOST_BITS  # pyright: ignore[reportUnknownArgumentType]
+    if op is ast.Add and isinstance(a, str | tuple) and isinstance(b, str | tuple):
+        return len(a) + len(b) > _LONGEST  # pyright: ignore[reportUnknownArgumentType]
     if not isinstance(a, int) or not isinstance(b, int):
         return False
     if op is ast.LShift:

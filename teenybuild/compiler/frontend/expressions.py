@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins as python_builtins
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ from teenybuild.compiler.frontend.scope import Place
 from teenybuild.compiler.frontend.semantics import Operand, Semantics
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import (
+    LONGEST,
     Answer,
     BlockPointer,
     BoundMethod,
@@ -36,6 +38,7 @@ from teenybuild.compiler.frontend.values import (
     is_constant,
     is_dict,
     is_tuple,
+    weight,
 )
 from teenybuild.compiler.ir.types import Pointer
 from teenybuild.diagnostics import UserError, did_you_mean
@@ -329,6 +332,8 @@ class Expressions:
                 items.extend(inner)
             else:
                 items.append(self.evaluate(element))
+        if weight(items) > LONGEST:
+            raise self.error(node, f"this holds more than {LONGEST:,} values")
         return tuple(items)
 
     def known_items(self, value: object) -> Sequence[object] | None:
@@ -377,6 +382,7 @@ class Expressions:
                     )
                 shown = value if piece.conversion < 0 else CONVERSIONS[piece.conversion](value)
                 form = "" if piece.format_spec is None else str(self.evaluate(piece.format_spec))
+                self.check_form(piece, form)
                 try:
                     parts.append(format(shown, form) if form else str(shown))
                 except (ValueError, TypeError) as wrong:
@@ -384,6 +390,11 @@ class Expressions:
             elif isinstance(piece, ast.Constant):
                 parts.append(str(piece.value))
         return "".join(parts)
+
+    def check_form(self, node: ast.FormattedValue, form: str) -> None:
+        """Raises :class:`UserError` where a value would be written far wider than any text is."""
+        if re.search("[0-9]{4}", form):
+            raise self.error(node.value, f"this is wider than any text is: {form}")
 
     # Operators ------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ Nothing is run, so nothing outside the sources can matter; whatever else a sourc
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import BuiltinMethodType, MappingProxyType
 from typing import Any
@@ -17,7 +16,7 @@ from teenybuild.compiler.frontend import constants
 from teenybuild.compiler.frontend.builtins import ALIASES
 from teenybuild.compiler.frontend.canonical import parameter_defaults, without_docstring
 from teenybuild.compiler.frontend.expressions import CONVERSIONS, Expressions, Frame
-from teenybuild.compiler.frontend.host_functions import CALLING, CHANGING, FUNCTIONS, LONGEST, METHODS
+from teenybuild.compiler.frontend.host_functions import CALLING, CHANGING, FUNCTIONS, METHODS
 from teenybuild.compiler.frontend.host_values import (
     OLDEST_PYTHON,
     Closure,
@@ -33,6 +32,7 @@ from teenybuild.compiler.frontend.modules import BrokenModuleError, Module
 from teenybuild.compiler.frontend.scope import Place
 from teenybuild.compiler.frontend.source import Location
 from teenybuild.compiler.frontend.values import (
+    LONGEST,
     BoundMethod,
     Builtin,
     Class,
@@ -46,6 +46,7 @@ from teenybuild.compiler.frontend.values import (
     describe,
     is_constant,
     is_dict,
+    weight,
 )
 from teenybuild.diagnostics import UserError, did_you_mean
 
@@ -122,8 +123,9 @@ class Host(Expressions):
         if isinstance(value, int) and value.bit_length() > _MOST_BITS:
             raise self.error(node, "this is too large a number")
         if isinstance(value, str | list | tuple | Mapping | frozenset):
-            size = len(value)  # pyright: ignore[reportUnknownArgumentType]
-            if size > LONGEST:
+            long = isinstance(value, str) and len(value) > LONGEST
+            size = weight(value)  # pyright: ignore[reportUnknownArgumentType]
+            if long or size > LONGEST:
                 raise self.error(node, "this is too long to read")
             self._spend(node, size)
         return value  # pyright: ignore[reportUnknownVariableType]
@@ -135,22 +137,22 @@ class Host(Expressions):
     def _visit(self, node: ast.expr) -> object:
         match node:
             case ast.List():
-                return list(self._items(node.elts))
+                return self._made(node, list(self._items(node.elts)))
             case ast.Tuple():
-                return tuple(self._items(node.elts))
+                return self._made(node, tuple(self._items(node.elts)))
             case ast.Set():
                 return self._python(node, frozenset, [list(self._items(node.elts))], {})
             case ast.Dict():
-                return self._dict(node)
+                return self._made(node, self._dict(node))
             case ast.ListComp() | ast.GeneratorExp():
-                return [inner.evaluate(node.elt) for inner in self._turns(node, node.generators)]
+                return self._made(node, [t.evaluate(node.elt) for t in self._turns(node, node.generators)])
             case ast.SetComp():
                 items = [inner.evaluate(node.elt) for inner in self._turns(node, node.generators)]
                 return self._python(node, frozenset, [items], {})
             case ast.DictComp():
                 turns = self._turns(node, node.generators)
                 pairs = [(inner._key(node.key), inner.evaluate(node.value)) for inner in turns]
-                return dict(pairs)
+                return self._made(node, dict(pairs))
             case ast.Lambda():
                 return Closure(node, self.frame, self._defaults(node))
             case _:
@@ -238,8 +240,7 @@ class Host(Expressions):
                 if not isinstance(value, bool | int | float | str | None):
                     raise self.error(piece.value, f"how {describe(value)} is written is not known")
                 form = "" if piece.format_spec is None else str(self.evaluate(piece.format_spec))
-                if any(len(digits) > 3 for digits in re.findall("[0-9]+", form)):
-                    raise self.error(piece.value, "this is too long to read")
+                self.check_form(piece, form)
                 shown = value if piece.conversion < 0 else CONVERSIONS[piece.conversion](value)
                 parts.append(str(self._python(piece, format, [shown, form], {})))
             elif isinstance(piece, ast.Constant):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
-#: More elements than this are no list of configurations, and more characters no text of one.
-LONGEST = 20_000
+from teenybuild.compiler.frontend.values import LONGEST
+
+#: Of a number on the way to a constant.
+_MOST_BITS = 1 << 16
 
 
 def _range(*bounds: int) -> list[int]:
@@ -22,6 +26,27 @@ def _product(*parts: Any, repeat: int = 1) -> list[tuple[object, ...]]:
     if math.prod(len(part) for part in parts) ** repeat > LONGEST:
         raise ValueError("a product too long to read")
     return list(itertools.product(*parts, repeat=repeat))
+
+
+def _round(number: Any, digits: int | None = None) -> Any:
+    # Python computes ten to the power of this.
+    if digits is not None and abs(digits) > sys.float_info.max_10_exp:
+        raise ValueError(f"{digits} digits are too many")
+    return round(number, digits)
+
+
+def _prod(items: Any, *, start: Any = 1) -> Any:
+    return functools.reduce(lambda a, b: _no_longer(a * b), items, start)
+
+
+def _lcm(*items: int) -> int:
+    return functools.reduce(lambda a, b: _no_longer(math.lcm(a, b)), items, 1)
+
+
+def _no_longer(number: Any) -> Any:
+    if isinstance(number, int) and number.bit_length() > _MOST_BITS:
+        raise ValueError("too large a number")
+    return number
 
 
 def _enumerate(items: Any, start: int = 0) -> list[Any]:
@@ -74,7 +99,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": min,
     "range": _range,
     "reversed": _reversed,
-    "round": round,
+    "round": _round,
     "set": frozenset,
     "sorted": sorted,
     "str": str,
@@ -88,11 +113,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "math.floor": math.floor,
     "math.gcd": math.gcd,
     "math.isqrt": math.isqrt,
-    "math.lcm": math.lcm,
+    "math.lcm": _lcm,
     "math.log": math.log,
     "math.log2": math.log2,
     "math.pow": math.pow,
-    "math.prod": math.prod,
+    "math.prod": _prod,
     "math.sqrt": math.sqrt,
 }
 

@@ -101,6 +101,8 @@ class Library:
         self.overrides = overrides
         self._modules: dict[Path, Module] = {}
         self._missed: set[Path] = set()
+        #: What imports have been found to mean: every name that a file may take by * asks again.
+        self._found: dict[tuple[str, Path, int], Path | None] = {}
 
     def module(self, path: Path) -> Module:
         """The module at ``path``, read at first use. Raises :class:`UserError`."""
@@ -135,6 +137,12 @@ class Library:
 
     def find(self, name: str, importer: Path, level: int) -> Path | None:
         """The kernel file that ``import name`` means in ``importer``, or None where it is no kernel file."""
+        key = (name, importer, level)
+        if key not in self._found:
+            self._found[key] = self._find(name, importer, level)
+        return self._found[key]
+
+    def _find(self, name: str, importer: Path, level: int) -> Path | None:
         parts = name.split(".") if name else []
         if level:
             start = importer.parent

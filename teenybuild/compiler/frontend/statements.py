@@ -46,6 +46,8 @@ from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean
 #: Statements read for one kernel, those of unrolled turns and inlined calls each time; past this it is taken never to end.
 MOST_STEPS = 200_000
 _DEEPEST_CALL = 64
+#: What a call takes, measured in statements.
+_STEPS_OF_A_CALL = 4
 #: Errors of one kernel that are told: nobody reads more.
 _MOST_ERRORS = 100
 #: Run-time branches and loops inside each other. A return in a branch nests all that follows it.
@@ -583,6 +585,7 @@ class Reader(Expressions):
         if len(self._calls) >= _DEEPEST_CALL:
             raise self.error(node, f"calls are nested more than {_DEEPEST_CALL} deep")
         check_helper(function)
+        self._step(node, _STEPS_OF_A_CALL)
         frame = Frame(function.module, function.name, here)
         self._bind(node, function, frame, positional, named)
         caller, self.frame = self.frame, frame

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import copysign, prod
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from teenybuild.compiler.ir import core
 from teenybuild.compiler.ir.arrays import Array
@@ -275,6 +275,28 @@ def is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
 def is_dict(value: object) -> TypeGuard[Mapping[object, object]]:
     """Whether a value is a dict of values."""
     return isinstance(value, Mapping)
+
+
+#: More than this is no list of configurations, no constant of a kernel, and no text of one.
+LONGEST = 20_000
+
+
+def weight(value: object) -> int:
+    """How much a value holds: things within things count wherever they are, long strings for several. Past :data:`LONGEST`, it is not counted further.
+
+    A few lines make a list of lists of lists, each there twice, and whatever looks at all of it never ends.
+    """
+    found, left = 0, [value]
+    while left and found <= LONGEST:
+        item: Any = left.pop()
+        if isinstance(item, str):
+            found += len(item) >> 4
+        elif isinstance(item, list | tuple | Mapping | frozenset):
+            found += len(item)
+            left.extend(item)
+            if isinstance(item, Mapping):
+                left.extend(item.values())
+    return found
 
 
 def ir_element(dtype: Element) -> Element:
