@@ -266,6 +266,12 @@ def block_problem(dtype: DType, block: tuple[int, ...]) -> str | None:
     return None
 
 
+#: Of a side of a block. Python refuses thousands.
+_MOST_DIGITS = 18
+#: Tuples within tuples.
+_DEEPEST = 16
+
+
 @dataclass(frozen=True, slots=True)
 class Extent:
     """A side of a block as it is written: a number, or a name (``value`` None) where types may have those. Places count characters."""
@@ -276,7 +282,8 @@ class Extent:
 
     @property
     def value(self) -> int | None:
-        return int(self.text) if self.text.isdecimal() and self.text.isascii() else None
+        number = self.text.isdecimal() and self.text.isascii() and len(self.text) <= _MOST_DIGITS
+        return int(self.text) if number else None
 
 
 class TypeParser(Generic[T]):
@@ -292,7 +299,7 @@ class TypeParser(Generic[T]):
         several: Callable[[tuple[T, ...]], T],
         blocks: Callable[[T, Sequence[Extent], int], T],
     ) -> None:
-        self._text, self._at = text, 0
+        self._text, self._at, self._depth = text, 0, 0
         self._plain, self._several, self._blocks = plain, several, blocks
 
     def whole(self) -> T:
@@ -328,6 +335,9 @@ class TypeParser(Generic[T]):
 
     def _tuple(self) -> T:
         start = self._at
+        if self._depth == _DEEPEST:
+            raise TypeSyntaxError(f"tuples are nested at most {_DEEPEST} deep", start, start + 1)
+        self._depth += 1
         self._at += 1
         items: list[T] = []
         comma = True
@@ -336,6 +346,7 @@ class TypeParser(Generic[T]):
                 raise self._expected('"," or ")"')
             items.append(self._type())
             comma = self._take(",")
+        self._depth -= 1
         if len(items) == 1 and not comma:
             inner = self._text[start + 1 : self._at - 1].strip()
             message = "a tuple of one entry has a comma after it, as in Python"
@@ -345,6 +356,8 @@ class TypeParser(Generic[T]):
     def _descriptor(self) -> T:
         start = self._at
         self._at += len("desc<")
+        if self._text.startswith(("desc<", "("), self._at):
+            raise self._expected("a dtype")
         dtype = self._type()
         if not self._take("["):
             raise self._expected('"[" and the sides of a block')

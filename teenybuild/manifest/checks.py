@@ -27,6 +27,9 @@ from teenybuild.types import TypeSyntaxError, is_entry_name, parameter_of, parse
 #: Names of kernels and functions become file names, with a digest after them.
 LONGEST_NAME = 100
 
+#: Of a pattern for files, which is matched part by part.
+_LONGEST_PATTERN = 500
+
 #: Names in the build directory, where the package lies unless something else is said.
 _IN_BUILD_DIRECTORY = ("imported", "lines", "plan", "results", "stamps")
 #: What a generated package imports: a package of that name would hide it.
@@ -111,6 +114,9 @@ def path_problem(text: str) -> Problem | None:
 def pattern_problem(text: str) -> Problem | None:
     """Why ``text`` is not a glob pattern for files, or None. Versions of Python differ in what they make of others."""
     parts = text.split("/")
+    if parts.count("**") > 2 or len(text) > _LONGEST_PATTERN:
+        hint = f"it has ** twice at most, and up to {_LONGEST_PATTERN} characters"
+        return Problem(f"{quoted(text)} would take too long to match", hint)
     if any("**" in part and part != "**" for part in parts) or parts[-1] in ("", ".", "**"):
         hint = "* is part of a name, ** any directories between two /, and a file name comes last: more/**/*.toml"
         return Problem(f"{quoted(text)} is not a pattern for files", hint)

@@ -31,6 +31,8 @@ RUNS: Mapping[str, Callable[[Path, random.Random], str]] = {
 }
 #: Seconds on the clock after which a case hangs: in code that no signal stops.
 HANGS = 120.0
+#: How a child says that something did not hold; what a process that dies says is something else.
+_FAILED = 10
 
 
 class Session:
@@ -105,13 +107,13 @@ def in_child(run: Callable[[int], int], seed: int, first: int) -> tuple[int, int
     if child == 0:
         status = 70
         try:
-            status = min(run(first), 1)
+            status = _FAILED if run(first) else 0
         finally:
             sys.stdout.flush()
             os._exit(status)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status in (0, 1):
-        return status, None
+    if status in (0, _FAILED):
+        return int(status == _FAILED), None
     what, number, *_ = PLACE[:].decode().split(" ")
     how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
     print(f"the process died: {how}\n{again(seed, what, int(number))}\n", flush=True)

@@ -298,9 +298,16 @@ class Module:
         while place is not None:
             block = place.block
             own = next((i for i, _ in reversed(block.bindings.get(name, ())) if i < place.index), -1)
+            asked: set[tuple[str | None, int]] = set()
             for star in reversed(block.stars):
-                if own < star < place.index and self._through_star(name, place.before(star)) is not None:
+                if not own < star < place.index:
+                    continue
+                node = block.statements[star]
+                assert isinstance(node, ast.ImportFrom)
+                file = (node.module, node.level)
+                if file not in asked and self._through_star(name, place.before(star)) is not None:
                     return place.before(star)
+                asked.add(file)
             if own >= 0:
                 return place.before(own)
             place = place.outer

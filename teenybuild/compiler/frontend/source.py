@@ -14,8 +14,9 @@ from pathlib import Path
 
 from teenybuild.diagnostics import Note, Span, UserError, error
 
-#: Far above any kernel file; keeps a hostile input from taking the machine's memory.
-_LARGEST_FILE = 8 << 20
+#: Far above any kernel file; keeps a hostile input from taking the machine's time and memory: Python's parser takes some seconds for a megabyte of
+#: brackets, and nothing can stop it.
+_LARGEST_FILE = 1 << 20
 _LINE_END = re.compile("\r\n|\r|\n")
 
 
