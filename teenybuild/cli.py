@@ -6,7 +6,6 @@ Errors go to stderr, ``--json`` to stdout.  Commands import what they need when 
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import sys
@@ -30,9 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     internal = _INTERNAL.get(arguments[0]) if arguments else None
-    if isinstance(sys.stdout, io.TextIOWrapper):
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
         # Names of files and lines of sources have what the terminal's encoding may lack: it is spelled, as stderr does it.
-        sys.stdout.reconfigure(errors="backslashreplace")
+        reconfigure(errors="backslashreplace")
     try:
         if internal is not None:
             return internal(arguments[1:])

@@ -8,7 +8,6 @@ from teenybuild.diagnostics import Diagnostic, Note, Span, UserError
 from teenybuild.manifest.model import Origin
 from teenybuild.manifest.shapes import Fault
 
-
 #: So many things that are wrong are told, and nothing more is looked for: each costs time, and nobody reads on.
 MOST = 1000
 

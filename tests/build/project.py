@@ -112,7 +112,13 @@ class TestProject:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TEENYBUILD_")} | (env or {})
         command = [sys.executable, "-m", "teenybuild", *arguments]
         return subprocess.run(
-            command, cwd=self.directory, capture_output=True, text=True, errors="surrogateescape", env=environment, check=False
+            command,
+            cwd=self.directory,
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            env=environment,
+            check=False,
         )
 
     def build(self, *arguments: str, env: dict[str, str] | None = None) -> dict[str, Any]:

@@ -20,6 +20,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from tests.fuzz import kernels, manifests
@@ -121,7 +122,9 @@ def in_child(run: Callable[[int], int], seed: int, first: int) -> tuple[int, int
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Reads input that nobody wrote.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.fuzz", description="Reads input that nobody wrote."
+    )
     parser.add_argument("seconds", nargs="?", type=float, default=60.0)
     parser.add_argument("--seed", type=int, help="else a new one every time")
     parser.add_argument("--only", choices=list(RUNS), action="append")
@@ -139,7 +142,7 @@ def main() -> int:
     status = 0
     while first is not None and time.monotonic() < until:
         left = until - time.monotonic()
-        said, first = in_child(lambda at: fuzz(session, only, left, cases, at), seed, first)
+        said, first = in_child(partial(fuzz, session, only, left, cases), seed, first)
         status |= said
     shutil.rmtree(scratch)
     if not any(kept.iterdir()):

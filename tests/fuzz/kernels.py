@@ -44,7 +44,7 @@ class Seed:
 
 
 #: What kernels of :mod:`tests.fuzz.modules` are given.
-_MADE = Seed(Path("f0.py"), "k", {"p": parse_type("*f32"), "n": parse_type("i32")})
+MADE = Seed(Path("f0.py"), "k", {"p": parse_type("*f32"), "n": parse_type("i32")})
 
 
 @cache
@@ -71,7 +71,7 @@ def _made(scratch: Path, r: random.Random) -> tuple[Seed, Path]:
             path = place / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8", errors="surrogatepass")
-        return _MADE, place
+        return MADE, place
     seed = r.choice(seeds())
     place = scratch / seed.path.parent.name
     if not place.exists():
@@ -93,16 +93,18 @@ def run(scratch: Path, r: random.Random) -> str:
     target = r.choice(["cpu", "sm_90a"])
     types = dict(seed.types)
     if types and r.random() < 0.1:
-        types[r.choice(sorted(types))] = parse_type(r.choice(["*f16", "i64", "f32", "none", "*i1", "(*f32, i32)", "desc<f16[16, 16]>"]))
+        types[r.choice(sorted(types))] = parse_type(
+            r.choice(["*f16", "i64", "f32", "none", "*i1", "(*f32, i32)", "desc<f16[16, 16]>"])
+        )
     files = {path.relative_to(place).as_posix(): path.read_bytes() for path in sorted(place.rglob("*.py"))}
     # With every other file of the directory in a case's way, what a find needs is still little: what was changed.
-    kept = {n: d for n, d in files.items() if seed is _MADE or n == "changed.py"}
+    kept = {n: d for n, d in files.items() if seed is MADE or n == "changed.py"}
     kept["instance.txt"] = f"{seed.function} {types} {dict(seed.consts)} {target}\n".encode()
     with remembered(kept):
-        return outcome(place, lambda: _read(place, seed, types, target), files)
+        return outcome(place, lambda: read(place, seed, types, target), files)
 
 
-def _read(place: Path, seed: Seed, types: Mapping[str, Type], target: str) -> object:
+def read(place: Path, seed: Seed, types: Mapping[str, Type], target: str) -> object:
     source._source.cache_clear()  # pyright: ignore[reportPrivateUsage]  # or the second reading reads nothing
     function = find_function(Library(place, (place,), static).module(place / seed.path), seed.function)
     tuned = [_tried(lambda: autotune(function)), _tried(lambda: heuristics(function))]

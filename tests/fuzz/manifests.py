@@ -27,7 +27,12 @@ def _projects() -> tuple[Path, ...]:
     found = (*(tests / "golden/manifest").iterdir(), *(tests / "failing/manifest").iterdir())
     there = (path for path in found if (path / "kernels.toml").is_file())
     # What is nested as deep as Python can go is too much for what is done with it here.
-    return (_ROOT, *sorted(path for path in there if path.name not in ("syntax_nested_too_deep", "syntax_key_of_many_parts")))
+    return (
+        _ROOT,
+        *sorted(
+            path for path in there if path.name not in ("syntax_nested_too_deep", "syntax_key_of_many_parts")
+        ),
+    )
 
 
 @cache
@@ -76,7 +81,11 @@ def spelled(value: Any) -> str:
 
 
 def _string(text: str) -> str:
-    return json.dumps(text).replace("\x7f", "\\u007f") if text.isascii() else json.dumps(text, ensure_ascii=False)
+    return (
+        json.dumps(text).replace("\x7f", "\\u007f")
+        if text.isascii()
+        else json.dumps(text, ensure_ascii=False)
+    )
 
 
 def _key(text: str) -> str:
@@ -206,7 +215,7 @@ def run(scratch: Path, r: random.Random) -> str:
         if path.suffix in (".toml", ".py")
     }
     with contextlib.chdir(place), remembered({"kernels.toml": files["kernels.toml"]}):
-        return outcome(place, _read, files)
+        return outcome(place, read, files)
 
 
 def _copy(project: Path, scratch: Path) -> Path:
@@ -220,6 +229,6 @@ def _copy(project: Path, scratch: Path) -> Path:
     return place
 
 
-def _read() -> object:
+def read() -> object:
     found = plan(Path("kernels.toml"), lambda manifest: Sources.of(manifest, Path()).signature)
     return found.manifest.manifest, found.specialisations

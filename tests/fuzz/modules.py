@@ -9,13 +9,55 @@ from tests.fuzz import odd
 
 _NAMES = "abcdefgh"
 _FILES = ("f0", "f1", "f2", "p.g0")
-_BINARY = ("+", "-", "*", "/", "//", "%", "**", "<<", ">>", "&", "|", "^", "==", "!=", "<", ">=", "in", "is", "and", "or")
+_BINARY = (
+    "+",
+    "-",
+    "*",
+    "/",
+    "//",
+    "%",
+    "**",
+    "<<",
+    ">>",
+    "&",
+    "|",
+    "^",
+    "==",
+    "!=",
+    "<",
+    ">=",
+    "in",
+    "is",
+    "and",
+    "or",
+)
 _FUNCTIONS = (
     "len", "range", "list", "tuple", "dict", "sorted", "sum", "min", "max", "abs", "int", "float", "str", "bool", "zip", "enumerate", "reversed", "any", "all", "set", "map", "filter", "round", "isinstance", "hasattr",
     "getattr", "math.log2", "math.floor", "math.sqrt", "itertools.product", "triton.cdiv", "triton.next_power_of_2", "tl.constexpr", "Config", "namedtuple", "functools.lru_cache", "print", "open", "eval",
     "__import__", "os.getenv", "torch.zeros", "a", "b", "c", "f", "g",
 )  # fmt: skip
-_METHODS = ("append", "extend", "insert", "pop", "items", "keys", "values", "get", "update", "join", "split", "format", "upper", "replace", "copy", "sort", "startswith", "count", "_replace", "x")
+_METHODS = (
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "items",
+    "keys",
+    "values",
+    "get",
+    "update",
+    "join",
+    "split",
+    "format",
+    "upper",
+    "replace",
+    "copy",
+    "sort",
+    "startswith",
+    "count",
+    "_replace",
+    "x",
+)
 _HEAD = "import itertools, functools, math, os, torch\nfrom collections import namedtuple\nimport triton\nimport triton.language as tl\nfrom triton import Config\n"
 
 
@@ -33,7 +75,20 @@ class _Writer:
 
     def literal(self) -> str:
         value = odd.value(self.r)
-        return self.some(ascii(value), str(self.r.randrange(5)), "None", "True", "'x'", "()", "[]", "{}", "2.5", "tl.float16", "...", "8")
+        return self.some(
+            ascii(value),
+            str(self.r.randrange(5)),
+            "None",
+            "True",
+            "'x'",
+            "()",
+            "[]",
+            "{}",
+            "2.5",
+            "tl.float16",
+            "...",
+            "8",
+        )
 
     def expression(self, depth: int = 3) -> str:
         if depth <= 0:
@@ -53,9 +108,16 @@ class _Writer:
             case 6:
                 return self.some(f"{{{one}: {two}}}", f"{{**{one}, 'k': {two}}}", f"dict(k={one})")
             case 7:
-                return self.some(f"[{one} for {name} in {two}]", f"[{one} for {name} in {two} for {self.name()} in {three} if {name}]")
+                return self.some(
+                    f"[{one} for {name} in {two}]",
+                    f"[{one} for {name} in {two} for {self.name()} in {three} if {name}]",
+                )
             case 8:
-                return self.some(f"{{{one}: {two} for {name} in {three}}}", f"({one} for {name} in {two})", f"{{{one} for {name} in {two}}}")
+                return self.some(
+                    f"{{{one}: {two} for {name} in {three}}}",
+                    f"({one} for {name} in {two})",
+                    f"{{{one} for {name} in {two}}}",
+                )
             case 9 | 10 | 11:
                 return f"{self.r.choice(_FUNCTIONS)}({self.some('', one, f'{one}, {two}', f'*{one}', f'{one}, k={two}', f'**{one}')})"
             case 12:
@@ -65,9 +127,18 @@ class _Writer:
             case 14:
                 return f"({one} if {two} else {three})"
             case 15:
-                return self.some(f"(lambda {name}: {one})", f"(lambda *{name}, k={one}: {two})({three})", f"(lambda: {name}())()")
+                return self.some(
+                    f"(lambda {name}: {one})",
+                    f"(lambda *{name}, k={one}: {two})({three})",
+                    f"(lambda: {name}())()",
+                )
             case 16:
-                return self.some(f"f'{{{name}}}'", f"f'{{{name}!r:>{{{self.name()}}}}}'", f"f'{{{name}:9999999999}}'", f"'%s' % ({one},)")
+                return self.some(
+                    f"f'{{{name}}}'",
+                    f"f'{{{name}!r:>{{{self.name()}}}}}'",
+                    f"f'{{{name}:9999999999}}'",
+                    f"'%s' % ({one},)",
+                )
             case _:
                 return f"({name} := {one})"
 
@@ -81,16 +152,32 @@ class _Writer:
         deeper = indent + "    "
         if depth <= 0 or self.r.random() < 0.5:
             return f"{indent}{self.simple(name, one, inside)}\n"
-        body, other = self.block(depth - 1, deeper, inside=inside), self.block(depth - 1, deeper, inside=inside)
+        body, other = (
+            self.block(depth - 1, deeper, inside=inside),
+            self.block(depth - 1, deeper, inside=inside),
+        )
         match self.r.randrange(8):
             case 0 | 1:
-                test = self.some(one, "TYPE_CHECKING", "sys.version_info >= (3, 8)", "False", "not True", "torch.cuda.is_available()", f"'{name}' in globals()")
-                return f"{indent}if {test}:\n{body}" + self.some("", f"{indent}else:\n{other}", f"{indent}elif {one}:\n{other}")
+                test = self.some(
+                    one,
+                    "TYPE_CHECKING",
+                    "sys.version_info >= (3, 8)",
+                    "False",
+                    "not True",
+                    "torch.cuda.is_available()",
+                    f"'{name}' in globals()",
+                )
+                return f"{indent}if {test}:\n{body}" + self.some(
+                    "", f"{indent}else:\n{other}", f"{indent}elif {one}:\n{other}"
+                )
             case 2:
                 caught = self.some("ImportError", "Exception", "", "(ImportError, KeyError) as e")
                 return f"{indent}try:\n{body}{indent}except {caught}:\n{other}"
             case 3:
-                return f"{indent}for {self.some(name, f'{name}, {self.name()}')} in {one}:\n{body}" + self.some("", f"{indent}else:\n{other}")
+                return (
+                    f"{indent}for {self.some(name, f'{name}, {self.name()}')} in {one}:\n{body}"
+                    + self.some("", f"{indent}else:\n{other}")
+                )
             case 4:
                 return f"{indent}while {one}:\n{body}"
             case 5:
@@ -99,7 +186,13 @@ class _Writer:
                 return f"{indent}with {one} as {name}:\n{body}"
             case _:
                 function = self.some("f", "g", name)
-                head = self.some("", f"{indent}@triton.jit\n", f"{indent}@functools.lru_cache\n", f"{indent}@triton.constexpr_function\n", f"{indent}@{name}\n")
+                head = self.some(
+                    "",
+                    f"{indent}@triton.jit\n",
+                    f"{indent}@functools.lru_cache\n",
+                    f"{indent}@triton.constexpr_function\n",
+                    f"{indent}@{name}\n",
+                )
                 inner = self.block(depth - 1, deeper, inside=True)
                 return f"{head}{indent}def {function}({self.some('', name, f'{name}={one}', f'*{name}', 'a, b=1')}):\n{inner}{deeper}return {self.expression()}\n"
 
@@ -137,6 +230,9 @@ def made(r: random.Random) -> Mapping[str, str]:
     """Files by name; the kernel is ``k`` of ``f0.py``, and imports may go in circles."""
     writer = _Writer(r)
     names: Sequence[str] = ("f0.py", "f1.py", "f2.py", "p/__init__.py", "p/g0.py")
-    files = {name: _HEAD + "".join(writer.statement(2, "") for _ in range(r.choice([1, 3, 6, 10]))) for name in names}
+    files = {
+        name: _HEAD + "".join(writer.statement(2, "") for _ in range(r.choice([1, 3, 6, 10])))
+        for name in names
+    }
     files["f0.py"] += writer.kernel()
     return files

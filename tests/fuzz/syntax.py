@@ -35,7 +35,21 @@ _OPERATORS: Sequence[type[ast.operator]] = (
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift, ast.BitOr, ast.BitXor, ast.BitAnd, ast.MatMult,
 )  # fmt: skip
 
-_NAMES = ("x", "tl", "triton", "range", "len", "print", "self", "é", "ª", "__name__", "kernel", "_", "x" * 200)
+_NAMES = (
+    "x",
+    "tl",
+    "triton",
+    "range",
+    "len",
+    "print",
+    "self",
+    "é",
+    "ª",
+    "__name__",
+    "kernel",
+    "_",
+    "x" * 200,
+)
 
 
 @cache
@@ -160,7 +174,11 @@ def _annotation(tree: ast.Module, r: random.Random) -> None:
     if found:
         node = r.choice(found)
         put = "returns" if isinstance(node, ast.FunctionDef) else "annotation"
-        setattr(node, put, r.choice([None, expression(r, tree), ast.Constant("tl.constexpr"), ast.Constant(odd.string(r))]))
+        setattr(
+            node,
+            put,
+            r.choice([None, expression(r, tree), ast.Constant("tl.constexpr"), ast.Constant(odd.string(r))]),
+        )
 
 
 def _parameters(tree: ast.Module, r: random.Random) -> None:

@@ -20,10 +20,13 @@ class Builder:
     def __init__(self, location: Location) -> None:
         self.location = location
         self.block = Block()
+        #: How many operations have been made.
+        self.made = 0
 
     def add(self, op: Op) -> Op:
         """Appends ``op``, stamped with the current place."""
         op.at(self.location)
+        self.made += 1
         self.block.ops.append(op)
         return op
 

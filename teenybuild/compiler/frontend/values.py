@@ -7,10 +7,10 @@ of the classes here.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import copysign, prod
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from teenybuild.compiler.ir import core
 from teenybuild.compiler.ir.arrays import Array
@@ -288,14 +288,16 @@ def weight(value: object) -> int:
     """
     found, left = 0, [value]
     while left and found <= LONGEST:
-        item: Any = left.pop()
+        item = left.pop()
         if isinstance(item, str):
             found += len(item) >> 4
-        elif isinstance(item, list | tuple | Mapping | frozenset):
+        elif is_dict(item):
             found += len(item)
-            left.extend(item)
-            if isinstance(item, Mapping):
-                left.extend(item.values())
+            left.extend((*item, *item.values()))
+        elif isinstance(item, list | tuple | frozenset):
+            things = cast("Collection[object]", item)
+            found += len(things)
+            left.extend(things)
     return found
 
 
