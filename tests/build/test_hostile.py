@@ -126,9 +126,9 @@ def test_sources_and_included_files_of_any_name(tmp_path: Path) -> None:
 
 
 #: What a constant may be, and no name.
-TEXTS = [RUN, "a b", "a:b|c", "'", '"', "\\", "\n", "\0", "é", "..", "/etc/passwd", "class", "x" * 300, "@EDGES@", "a__b", ""]  # fmt: skip
+TEXTS = [RUN, "a b", "a:b|c", "'", '"', "\\", "\n", "\0é", "../x", "x" * 300, "@EDGES@", ""]
 #: Names that a generated package needs for itself, or that mean something elsewhere.
-NAMES = ["int", "str", "self", "typing", "numpy", "Literal", "print", "match", "load", "con", "define"]
+NAMES = ["int", "str", "self", "typing", "numpy", "print", "load"]
 
 
 def test_constants_and_names_of_any_kind(tmp_path: Path) -> None:

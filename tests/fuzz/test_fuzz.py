@@ -13,7 +13,7 @@ import pytest
 from tests.fuzz import held
 
 #: Cases of each kind.
-CASES = 80
+CASES = 60
 _ROOT = Path(__file__).parents[2]
 
 

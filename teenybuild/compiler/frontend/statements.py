@@ -46,7 +46,7 @@ from teenybuild.diagnostics import Diagnostic, UserError, did_you_mean
 #: Statements read for one kernel, those of unrolled turns and inlined calls each time; past this it is taken never to end.
 MOST_STEPS = 200_000
 #: And operations that they make: one of them may have many.
-_MOST_OPERATIONS = 300_000
+MOST_OPERATIONS = 200_000
 _DEEPEST_CALL = 64
 #: What a call takes, measured in statements.
 _STEPS_OF_A_CALL = 4
@@ -103,7 +103,7 @@ class Reader(Expressions):
 
     def _step(self, node: ast.AST, steps: int = 1) -> None:
         self._steps += steps
-        if self._steps > MOST_STEPS or self.builder.made > _MOST_OPERATIONS:
+        if self._steps > MOST_STEPS or self.builder.made > MOST_OPERATIONS:
             self.at(node)
             raise Endless(
                 self.builder.error(
