@@ -137,7 +137,7 @@ def _nest(tree: ast.Module, r: random.Random) -> None:
         lambda e: ast.BinOp(e, r.choice(_OPERATORS)(), copy.deepcopy(inner)),
         lambda e: ast.BinOp(copy.deepcopy(inner), r.choice(_OPERATORS)(), e),
         lambda e: ast.Tuple([e], ast.Load()),
-        lambda e: ast.List([e, e], ast.Load()) if r.random() < 0.1 else ast.List([e], ast.Load()),
+        lambda e: ast.List([e, copy.deepcopy(inner)], ast.Load()),
         lambda e: ast.Call(copy.deepcopy(inner), [e], []),
         lambda e: ast.Call(e, [], []),
         lambda e: ast.Attribute(e, "x", ast.Load()),
@@ -245,12 +245,17 @@ CHANGES: Sequence[Callable[[ast.Module, random.Random], None]] = (
 )  # fmt: skip
 
 
+#: Nodes of a tree that is changed once more.
+_LARGEST = 20_000
+
+
 def changed(text: str, r: random.Random) -> str:
     """A file after one to four changes of its tree; trees that cannot be written are left."""
     for _ in range(10):
         tree = ast.parse(text)
         for _ in range(r.choice([1, 1, 2, 4])):
-            r.choice(CHANGES)(tree, r)
+            if sum(1 for _ in ast.walk(tree)) < _LARGEST:
+                r.choice(CHANGES)(tree, r)
         try:
             return ast.unparse(ast.fix_missing_locations(tree))
         except (ValueError, TypeError, RecursionError, AttributeError):
