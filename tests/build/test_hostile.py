@@ -82,7 +82,7 @@ def test_a_project_may_stand_anywhere(tmp_path: Path, name: str) -> None:
 
 def test_a_line_break_in_a_path(tmp_path: Path) -> None:
     """No depfile can say such names: it is an error, and not one of ours."""
-    project = TestProject(tmp_path / "two\nlines", MANIFEST)
+    TestProject(tmp_path / "two\nlines", MANIFEST)
     said = ["two\nlines/kernels.toml", "--build-dir", "build"]
     command = [sys.executable, "-m", "teenybuild", "build", "-m", *said]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
