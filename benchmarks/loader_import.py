@@ -68,7 +68,7 @@ def make(directory: Path, count: int) -> None:
     types = {"a_ptr": "*f32", "b_ptr": "*f32", "out_ptr": "*f32", "n": "i32"}
     kernel = f"{directory / 'kernels' / 'add.py'}:add"
     built = compile(kernel, "cpu", types, {"BLOCK": 128}, cache_dir=directory / "cache")
-    image = Image(built.abi, built.path.read_bytes())
+    image = Image(built.abi, {built.path.suffix.removeprefix("."): built.path.read_bytes()})
     images = {"cpu": {each.id: image for each in found.specialisations}}
     write_package(generate(found.manifest, found.specialisations, images), directory / "many_kernels")
 

@@ -350,7 +350,7 @@ def test_an_artifact_of_another_abi() -> None:
     found = built(VECTOR_ADD)
     images = {
         "cpu": {
-            id: Image({**image.description, "abi_version": 1}, image.data)
+            id: Image({**image.description, "abi_version": 1}, image.files)
             for id, image in found.images["cpu"].items()
         }
     }

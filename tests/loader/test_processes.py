@@ -147,7 +147,9 @@ def test_what_is_no_shared_object(tmp_path: Path) -> None:
     found = built(VECTOR_ADD)
     from teenybuild.loader import Image, generate
 
-    images = {"cpu": {id: Image(image.description, b"not ELF") for id, image in found.images["cpu"].items()}}
+    images = {
+        "cpu": {id: Image(image.description, {"so": b"not ELF"}) for id, image in found.images["cpu"].items()}
+    }
     write_package(generate(found.plan.manifest, found.plan.specialisations, images), tmp_path / "broken")
     with (
         imported(tmp_path / "broken") as kernels,
