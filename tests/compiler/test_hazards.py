@@ -144,6 +144,17 @@ def triangular(a_desc, b_desc, c_desc, tiles, K, BLOCK_M: tl.constexpr, BLOCK_N:
 
 
 @triton.jit
+def now_and_then(a_desc, b_desc, c_desc, d_desc, tiles, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+    for tile in range(0, tiles):
+        total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+        for k in range(0, K, BLOCK_K):
+            total = tl.dot(a_desc.load([tile * BLOCK_M, k]), b_desc.load([k, 0]), total)
+        c_desc.store([tile * BLOCK_M, 0], total.to(c_desc.dtype))
+        if tile % 2 == 1:
+            d_desc.store([(tile - 1) * BLOCK_M, 0], total.to(d_desc.dtype))
+
+
+@triton.jit
 def streamed(x_ptr, y_ptr, out_ptr, K, BLOCK_K: tl.constexpr, STAGES: tl.constexpr):
     at = tl.arange(0, BLOCK_K)
     total = tl.zeros((BLOCK_K,), dtype=tl.float32)
@@ -155,6 +166,11 @@ def streamed(x_ptr, y_ptr, out_ptr, K, BLOCK_K: tl.constexpr, STAGES: tl.constex
 
 def _triangular(turns: int, columns: int = N) -> Run:
     return Run({**_products(5, turns, columns).arguments, "tiles": 5})
+
+
+def _now_and_then(turns: int, columns: int) -> Run:
+    arguments = _triangular(turns, columns).arguments
+    return Run({**arguments, "d_desc.shape[0]": M * 5, "d_desc.shape[1]": columns})
 
 
 KERNELS: dict[str, Looped] = {
@@ -172,6 +188,10 @@ KERNELS: dict[str, Looped] = {
     "persistent described": Looped("products.product_persistent_described", _MANY_TILES + _PIECES, _PERSISTENT, _DESCRIBED),
     "triangular": Looped(
         "triangular", [_triangular(turns, columns) for turns in TURNS for columns in (N, N - 3)], {"BLOCK_M": M, "BLOCK_N": N, "BLOCK_K": K}, _DESCRIBED
+    ),
+    "now and then": Looped(
+        "now_and_then", [_now_and_then(turns, columns) for turns in TURNS for columns in (N, N - 3)], {"BLOCK_M": M, "BLOCK_N": N, "BLOCK_K": K},
+        _DESCRIBED | {"d_desc": _DESCRIBED["c_desc"]},
     ),
     "streamed": Looped("streamed", [Run({"K": 1024 * turns}) for turns in TURNS], {"BLOCK_K": 1024, "STAGES": 3}),
     "batched": Looped(

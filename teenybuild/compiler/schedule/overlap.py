@@ -222,15 +222,17 @@ def _lasting(block: Block, loop: scf.For) -> _Around:
     rooms = [op for op in block.ops if isinstance(op, ttg.Allocate)]
     if not rooms:
         return _Around()
-    ends = [op for op in block.ops if isinstance(op, ttg.Free)]
+    own = {room.result for room in rooms}
+    ends = [op for op in block.ops if isinstance(op, ttg.Free) and op.buffer in own]
     parted = True
     for op in walk(block):
-        if isinstance(op, ttg.StoreBlock):
+        # A room within a branch stays there: whoever ends it has waited.
+        if isinstance(op, ttg.StoreBlock) and op.buffer in own:
             parted = parted and op.warps is not None
             op.done = "written" if op.done == "written" else "asked"
     ready: list[Op] = [ttg.WaitStores()]
     if parted:
-        _publish_behind_gets(block, {room.result for room in rooms})
+        _publish_behind_gets(block, own)
     else:
         # One warp knows that it was read.
         ready.append(ttg.Publish(products=False))
