@@ -56,6 +56,16 @@ class Text:
         self._at.append(f"{label}:")
         self.block = label
 
+    @contextmanager
+    def when(self, condition: str) -> Generator[None]:
+        """What is written meanwhile is done where ``condition``, an i1, is true; all others go past it."""
+        inside, after = self.label(), self.label()
+        self.do(f"br i1 {condition}, label %{inside}, label %{after}")
+        self.open(inside)
+        yield
+        self.do(f"br label %{after}")
+        self.open(after)
+
     def slot(self) -> Slot:
         """A place in the text that is filled later, as part of the same source line."""
         slot = Slot()

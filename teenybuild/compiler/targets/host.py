@@ -596,13 +596,8 @@ class HostMachine(Machine):
         return
 
     def once(self, when: str, rule: Callable[[], None]) -> None:
-        text = self.text
-        does, done = text.label(), text.label()
-        text.do(f"br i1 {when}, label %{does}, label %{done}")
-        text.open(does)
-        rule()
-        text.do(f"br label %{done}")
-        text.open(done)
+        with self.text.when(when):
+            rule()
 
     def expect(self, signal: str, bytes_: int) -> None:
         host_blocks.expect(self, signal)

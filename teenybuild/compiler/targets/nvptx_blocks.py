@@ -55,13 +55,8 @@ def _each(machine: GpuMachine, assembly: str, offset: int, first: str) -> None:
 
 def only(machine: GpuMachine, says: str, rule: Callable[[], None]) -> None:
     """What one lane does: the others, and all other warps, go past it (each instruction under a predicate would be one for all of them)."""
-    text = machine.text
-    does, done = text.label(), text.label()
-    text.do(f"br i1 {says}, label %{does}, label %{done}")
-    text.open(does)
-    rule()
-    text.do(f"br label %{done}")
-    text.open(done)
+    with machine.text.when(says):
+        rule()
 
 
 def expect(machine: GpuMachine, signal: str, bytes_: int) -> None:

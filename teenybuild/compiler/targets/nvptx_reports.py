@@ -95,13 +95,8 @@ def _guarded(machine: GpuMachine, guard: str | None, work: Callable[[], None]) -
     if guard is None:
         work()
         return
-    text = machine.text
-    inside, after = text.label(), text.label()
-    text.do(f"br i1 {guard}, label %{inside}, label %{after}")
-    text.open(inside)
-    work()
-    text.do(f"br label %{after}")
-    text.open(after)
+    with machine.text.when(guard):
+        work()
 
 
 def _format(kind: Element, dtype: str, hexadecimal: bool) -> str:
