@@ -19,6 +19,7 @@ from teenybuild.compiler.layout.block_copies import BlockCopies
 from teenybuild.compiler.layout.check import check_layouts
 from teenybuild.compiler.layout.operands import FitOperands
 from teenybuild.compiler.layout.policy import TF32_SINCE, Policy, gpu_policy
+from teenybuild.compiler.lower.blocks import MAP_ALIGNMENT, MAP_BYTES
 from teenybuild.compiler.lower.debug import Lines
 from teenybuild.compiler.passes.access import shared_arguments, written_arguments
 from teenybuild.compiler.passes.anchor import AnchorPointers
@@ -188,8 +189,8 @@ def _check_resources(job: Job, lowered: Lowered) -> None:
 
 #: Bytes of parameters that a kernel may have, before and from a version of the PTX ISA on (found with the assembler, nvJitLink 13.5).
 _PARAMETERS, _MORE_SINCE, _MORE_PARAMETERS = 4352, "8.1", 32764
-#: What follows the arguments: the grid's extents and an address; then tensor maps, each at a multiple of half its size.
-_TAIL_BYTES, _MAP_BYTES = 24, 128
+#: What follows the arguments: the grid's extents and an address; then tensor maps.
+_TAIL_BYTES = 24
 
 
 def _check_parameters(job: Job, arguments: int, maps: int) -> None:
@@ -198,7 +199,7 @@ def _check_parameters(job: Job, arguments: int, maps: int) -> None:
         return
     size = -(-arguments // 8) * 8 + _TAIL_BYTES
     if maps:
-        size = -(-size // (_MAP_BYTES // 2)) * (_MAP_BYTES // 2) + _MAP_BYTES * maps
+        size = -(-size // MAP_ALIGNMENT) * MAP_ALIGNMENT + MAP_BYTES * maps
     has_more = ptx_number(job.ptx) >= ptx_number(_MORE_SINCE)
     most = _MORE_PARAMETERS if has_more else _PARAMETERS
     if size > most:

@@ -17,6 +17,9 @@ from teenybuild.dtypes import DType, i32
 #: Bytes of a signal (PTX ISA, ``mbarrier``).
 SIGNAL = 8
 
+#: Bytes of a tensor map, and what its address is a multiple of (CUDA driver API, ``CUtensorMap``).
+MAP_BYTES, MAP_ALIGNMENT = 128, 64
+
 
 @dataclass(frozen=True, slots=True)
 class TensorMap:

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING
 from teenybuild.compiler.ir.arrays import Argument, Given
 from teenybuild.compiler.ir.ttg import StoreBlock
 from teenybuild.compiler.ir.types import dtype_of
-from teenybuild.compiler.lower.blocks import SIGNAL, TensorMap
+from teenybuild.compiler.lower.blocks import MAP_ALIGNMENT, MAP_BYTES, SIGNAL, TensorMap
 from teenybuild.compiler.targets.nvptx_words import numbered
 from teenybuild.dtypes import i32
 
 if TYPE_CHECKING:
     from teenybuild.compiler.targets.nvptx import GpuMachine
-
-#: Bytes of a tensor map, and what its address is a multiple of (CUDA driver API, ``CUtensorMap``).
-MAP_BYTES, MAP_ALIGNMENT = 128, 64
 
 
 def parameter(number: int) -> str:
